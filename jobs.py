@@ -318,6 +318,7 @@ def _reference(
 
 def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:
     """The statement as Spark takes it as a batch query; ``plan`` is its plan."""
+    from streambound.recheck.oracle.newest_row import with_newest
     from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.recheck.oracle.tied_rows import with_ties
     from streambound.recheck.oracle.time_buckets import with_spark_buckets
@@ -328,6 +329,7 @@ def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCirc
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
     text, tree = statement.sql, with_spark_buckets(with_ties(unversioned(statement.tree, catalog), catalog), catalog)
+    tree = with_newest(tree, catalog)
     if tree != statement.tree:
         text = tree.sql("spark")
     return BatchStatement(text, tree, catalog, tuple(column.name for column in plan.columns))

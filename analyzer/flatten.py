@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import count, product
 
 from sqlglot import exp
@@ -118,10 +119,12 @@ class Flattener:
 
     def select(self, tree: Tree, items: tuple[Item, ...], prefix: str) -> list[Select]:
         """A SELECT, one result per combination of the unions in its FROM."""
-        condition = tree.condition if isinstance(tree, Filter) else None
-        results = []
-        for scope in self.scopes(tree.input if isinstance(tree, Filter) else tree, prefix):
-            filtered = scope if condition is None else self.where(scope, written(condition))
+        conditions, results = list[Scalar](), list[Select]()
+        while isinstance(tree, Filter):
+            conditions.append(tree.condition)
+            tree = tree.input
+        for scope in self.scopes(tree, prefix):
+            filtered = reduce(self.where, map(written, reversed(conditions)), scope)
             outputs = tuple(output for item in items for output in self.outputs(item, self.reader(filtered)))
             results.append(Select(filtered, outputs))
         return results

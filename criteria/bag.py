@@ -43,8 +43,8 @@ def projections(facts: Facts, stream: str, condition: str) -> Iterator[Violation
 def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute, condition: str) -> Violation:
     later = listed(facts.later[attribute.source], "or")
     message = (
-        f"{attribute} is projected and unbounded, and a tuple of {attribute.source} may still wait for one of {later}: "
-        f"every value must be remembered"
+        f"nothing bounds {attribute}, which is shown, and a tuple of {attribute.source} may still wait for one "
+        f"of {later}: every value must be remembered"
     )
     help = bound_help(facts, attribute)
     return Violation(
@@ -67,7 +67,7 @@ def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: JoinConst
     spend(_STEPS_A_VIOLATION)
     if join.equality:
         message = (
-            f"{own} = {other} joins on an unbounded attribute, and a tuple of {other.source} may come later: "
+            f"nothing bounds {own} in {own} = {other}, and a tuple of {other.source} may come later: "
             f"every value of {own} must be remembered"
         )
         code = Code.UNBOUNDED_EQUALITY

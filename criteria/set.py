@@ -45,7 +45,9 @@ def _projections(facts: Facts) -> Iterator[Violation]:
     shown = ((output, attribute) for output in facts.branch.outputs for attribute in output.attributes)
     for output, attribute in shown:
         if attribute.source in facts.infinite and not facts.bounded(attribute):
-            message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
+            message = (
+                f"nothing bounds {attribute}, which is shown: DISTINCT must remember every value it has ever returned"
+            )
             help = bound_help(facts, attribute)
             yield Violation(
                 "(1)", attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help

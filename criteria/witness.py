@@ -77,10 +77,10 @@ def build(plan: WitnessPlan, size: int) -> Witness | None:
 def fits_at_any_size(plan: WitnessPlan) -> bool:
     """Whether no more rows of a stream share a timestamp the more elements there are: how many may is a constant."""
     pair, three = build(plan, 2), build(plan, 3)
-    return pair is not None and three is not None and _most_at_once(three) <= _most_at_once(pair)
+    return pair is not None and three is not None and most_at_once(three) <= most_at_once(pair)
 
 
-def _most_at_once(witness: Witness) -> int:
+def most_at_once(witness: Witness) -> int:
     """The most rows of a stream that share a timestamp."""
     times = {source.table: source.timestamp or "" for source in witness.plan.branch.streams}
     rows = [row for row in witness.prefix(range(witness.size)) if row.table in times]

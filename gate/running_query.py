@@ -1,4 +1,4 @@
-"""A running Spark query against what was proved of it: alerts, by its own progress reports.
+"""A running query against what was proved of it: alerts, of one on Spark by its own progress reports.
 
 After each micro-batch Spark says how many rows its operators keep, how many came, and where the watermark is. The model
 of Spark says how many rows there can be while the watermark is as far behind the latest row as it was in that batch.
@@ -22,7 +22,7 @@ from streambound.synopsis_exec.spark_progress import Progress
 
 MOST_BATCHES = 200
 """How many batches the rows of a stream are added up of."""
-_MUCH = 10
+MUCH = 10
 """A watermark that is behind by more than such a part of the time that rows stay is stuck."""
 
 
@@ -38,7 +38,7 @@ class AlertKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What is wrong in a batch, with an operator or a stream, in words."""
+    """What is wrong in a batch, or by a checkpoint, with an operator or a stream, in words."""
 
     batch: int
     kind: AlertKind
@@ -56,15 +56,45 @@ class _BroughtRows:
 
 
 @dataclass
-class RunningQuery:
-    """A query whose progress is watched; an alert is given when it begins, not again while it lasts."""
+class WatchedQuery:
+    """A query that runs on an engine; an alert is given when it begins, not again while it lasts."""
 
     checked: Checked
     catalog: Catalog
     profile: EngineProfile
+    lasting: set[tuple[AlertKind, str]] = field(default_factory=set)
+
+    def begun(self, found: list[Alert]) -> list[Alert]:
+        """The alerts that were not there before."""
+        started = [one for one in found if (one.kind, one.subject) not in self.lasting]
+        self.lasting = {(one.kind, one.subject) for one in found}
+        return started
+
+    def reading(self, behind: Micros) -> EngineReading | None:
+        """What the engine keeps while the watermark is so far behind its delay."""
+        return read_behind(self.checked, self.catalog, self.profile, behind)
+
+    @property
+    def streams(self) -> list[DeclaredTable]:
+        """The streams that the query reads."""
+        tree = self.checked.tree
+        tables = [self.catalog.table(scan.table) for scan in scans(tree)] if tree is not None else []
+        return [table for table in dict.fromkeys(tables) if table is not None and table.timestamp is not None]
+
+    def stream_of(self, description: str) -> DeclaredTable | None:
+        """The stream that a source brings: the last one that its description names, or the only one."""
+        words = [word.lower() for word in re.findall(r"\w+", description)][::-1]
+        named = {stream.name.lower(): stream for stream in self.streams}
+        only = self.streams[0] if len(self.streams) == 1 else None
+        return next((named[word] for word in words if word in named), only)
+
+
+@dataclass
+class RunningQuery(WatchedQuery):
+    """A query on Spark, whose progress is watched."""
+
     run: str = ""
     latest: Micros | None = None
-    lasting: set[tuple[AlertKind, str]] = field(default_factory=set)
     arrived: dict[int, list[_BroughtRows]] = field(default_factory=dict)
 
     def take(self, progress: Progress) -> list[Alert]:
@@ -73,10 +103,7 @@ class RunningQuery:
             self.run, self.latest = progress.runId, None
             self.arrived.clear()
             self.lasting.clear()
-        found = list(self._alerts(progress))
-        started = [one for one in found if (one.kind, one.subject) not in self.lasting]
-        self.lasting = {(one.kind, one.subject) for one in found}
-        return started
+        return self.begun(list(self._alerts(progress)))
 
     def _alerts(self, progress: Progress) -> Iterator[Alert]:
         reading = self.reading(0)
@@ -88,10 +115,6 @@ class RunningQuery:
         yield from self._of_states(progress, reading)
         yield from self._rates(progress, reading)
 
-    def reading(self, behind: Micros) -> EngineReading | None:
-        """What the engine keeps while the watermark is so far behind its delay."""
-        return read_behind(self.checked, self.catalog, self.profile, behind)
-
     # --- the watermark ------------------------------------------------------------------------------------------------
 
     def _stuck(self, progress: Progress, reading: EngineReading, before: Micros | None) -> Iterator[Alert]:
@@ -101,7 +124,7 @@ class RunningQuery:
         if before is None or watermark is None or not longest:
             return
         behind = before - reading.delay - watermark
-        if behind * _MUCH > longest:
+        if behind * MUCH > longest:
             told = progress.eventTime["watermark"]
             message = f"it stands at {told}, and by the rows of earlier batches could be {length_text(behind)} later: "
             message += f"rows stay for {length_text(longest + behind)}, not for {length_text(longest)}"
@@ -116,14 +139,14 @@ class RunningQuery:
         if watermark is not None and self.latest is not None:
             behind = max(0, self.latest - watermark - reading.delay)
         now = reading if behind is None else self.reading(behind) or reading
-        operators = _operators(now)[::-1]
-        if len(operators) != len(progress.stateOperators):
+        of_model = operators(now)[::-1]
+        if len(of_model) != len(progress.stateOperators):
             name, number = self.checked.statement.name, len(progress.stateOperators)
-            message = f"{number} of its operators keep rows, and {len(operators)} of {name}: is it the same query?"
+            message = f"{number} of its operators keep rows, and {len(of_model)} of {name}: is it the same query?"
             yield Alert(progress.batchId, AlertKind.PLAN, "the query", message)
             return
-        for states, found in zip(operators, progress.stateOperators, strict=True):
-            name = f"{states[0].operator} ({states[0].span.line}:{states[0].span.column})"
+        for states, found in zip(of_model, progress.stateOperators, strict=True):
+            name = state_place(states[0])
             limits = [self._most(one, behind) for one in states]
             known = [one for one in limits if one is not None]
             if len(known) == len(limits) and found.numRowsTotal > sum(known):
@@ -147,13 +170,6 @@ class RunningQuery:
 
     # --- rates --------------------------------------------------------------------------------------------------------
 
-    @property
-    def streams(self) -> list[DeclaredTable]:
-        """The streams that the query reads."""
-        tree = self.checked.tree
-        tables = [self.catalog.table(scan.table) for scan in scans(tree)] if tree is not None else []
-        return [table for table in dict.fromkeys(tables) if table is not None and table.timestamp is not None]
-
     def _rates(self, progress: Progress, reading: EngineReading) -> Iterator[Alert]:
         """The rows that came in some last batches, by their event times, which are those of one source."""
         low, high = progress.time("min"), progress.time("max")
@@ -161,7 +177,7 @@ class RunningQuery:
             return
         apart = reading.delay if len(progress.sources) > 1 else 0
         for place, source in enumerate(progress.sources):
-            stream = self._stream(source.description)
+            stream = self.stream_of(source.description)
             rate = None if stream is None else stream.max_rate
             if stream is None or rate is None:
                 continue
@@ -176,15 +192,8 @@ class RunningQuery:
                     yield Alert(progress.batchId, AlertKind.RATE, stream.name, message)
                     break
 
-    def _stream(self, description: str) -> DeclaredTable | None:
-        """The stream that a source brings: the last one that its description names, or the only one."""
-        words = [word.lower() for word in re.findall(r"\w+", description)][::-1]
-        named = {stream.name.lower(): stream for stream in self.streams}
-        only = self.streams[0] if len(self.streams) == 1 else None
-        return next((named[word] for word in words if word in named), only)
 
-
-def _operators(reading: EngineReading) -> list[list[EngineState]]:
+def operators(reading: EngineReading) -> list[list[EngineState]]:
     """The states of each operator, in the order of the model: of a join both sides are one."""
     found = list[list[EngineState]]()
     for state in reading.states:
@@ -193,3 +202,8 @@ def _operators(reading: EngineReading) -> list[list[EngineState]]:
         else:
             found.append([state])
     return found
+
+
+def state_place(state: EngineState) -> str:
+    """``join (2:38)``."""
+    return f"{state.operator} ({state.span.line}:{state.span.column})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -206,8 +207,13 @@ def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ..
     return found, peak
 
 
-PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0]
-"""Each step with two bases."""
+PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0] + [
+    (
+        "(SELECT k, k FROM R) UNION (SELECT y, y FROM R) UNION (SELECT * FROM R)",
+        "SELECT R.k, w.y FROM R JOIN w ON R.y = w.x",
+    )
+]
+"""Each step with two bases, and the program of the DBSP paper's §6.1."""
 
 
 @pytest.mark.parametrize(("base", "step"), PAIRS)
@@ -231,24 +237,98 @@ def test_recursion_prints_the_differences_of_all_prefixes(base: str, step: str) 
     assert shown > 0
 
 
+Pairs = set[tuple[Any, ...]]
+STEPS_OF_TWO = "UNION SELECT w.x, R.y FROM w JOIN R ON w.y = R.k UNION SELECT R.y, w.x FROM w JOIN R ON w.x = R.k"
+ODD = "odd(x, y) AS (SELECT k, y FROM R UNION SELECT even.x, R.y FROM even JOIN R ON even.y = R.k)"
+EVEN = "even(x, y) AS (SELECT odd.x, R.y FROM odd JOIN R ON odd.y = R.k)"
+
+
+def _joined(left: Pairs, right: Pairs) -> Pairs:
+    return {(a, d) for a, b in left for c, d in right if b is not None and b == c}
+
+
+def _closed(edges: Pairs) -> Pairs:
+    found = set(edges)
+    while more := _joined(found, found) - found:
+        found |= more
+    return found
+
+
+def _of_two_steps(edges: Pairs) -> Pairs:
+    found = set(edges)
+    while (
+        more := (_joined(found, edges) | {(d, a) for a, _ in found for c, d in edges if a is not None and a == c})
+        - found
+    ):
+        found |= more
+    return found
+
+
+def _of_even_length(edges: Pairs) -> Pairs:
+    odd, even = set(edges), set[tuple[Any, ...]]()
+    while (more := _joined(odd, edges) - even) or _joined(even, edges) - odd:
+        even |= more
+        odd |= _joined(even, edges)
+    return even
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_two_rows_of_the_recursion_in_one_step(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("sql", "closed"),
+    [
+        (
+            "w(x, y) AS (SELECT k, y FROM R UNION SELECT p.x, q.y FROM w p JOIN w q ON p.y = q.x) SELECT x, y FROM w",
+            _closed,
+        ),
+        (f"w(x, y) AS (SELECT k, y FROM R {STEPS_OF_TWO}) SELECT x, y FROM w", _of_two_steps),
+        (f"{ODD}, {EVEN} SELECT x, y FROM even", _of_even_length),
+        (f"{EVEN}, {ODD} SELECT x, y FROM even", _of_even_length),
+    ],
+)
+def test_several_rows_of_a_recursion_in_a_step_and_several_steps(
+    sql: str, closed: Callable[[Pairs], Pairs], seed: int
+) -> None:
     """DuckDB joins only the newest rows with each other, so that the fixpoint of each prefix is worked out here."""
     rng = random.Random(seed)
-    sql = "WITH RECURSIVE w(x, y) AS (SELECT k, y FROM R UNION SELECT p.x, q.y FROM w AS p JOIN w AS q ON p.y = q.x) "
     tables, (given, told) = catalog(), some_rows(seed)
-    found, _ = printed(
-        Circuit({"sql": f"{sql}SELECT x, y FROM w", "catalog": tables, "mode": "changes", "input": given}), rng
-    )
-    expected, before = Counter[tuple[Any, ...]](), set[tuple[Any, ...]]()
+    checked = checked_circuit(f"WITH RECURSIVE {sql}", tables)
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    circuit = Circuit({"sql": f"WITH RECURSIVE {sql}", "catalog": tables, "mode": "changes", "input": given})
+    found, peak = printed(circuit, rng)
+    expected, before = Counter[tuple[Any, ...]](), Pairs()
     for time in sorted({row["ts"] for row in told["R"]}):
-        now = {(r["k"], r["y"]) for r in told["R"] if r["ts"] <= time and left(told["R"], r, time) > 0}
-        while more := {(a, d) for a, b in now for c, d in now if b is not None and b == c} - now:
-            now |= more
+        edges = {(r["k"], r["y"]) for r in told["R"] if r["ts"] <= time and left(told["R"], r, time) > 0}
+        now = closed(edges)
         expected.update({(*row, time): 1 for row in now - before} | {(*row, time): -1 for row in before - now})
         before = now
     assert found == expected
     assert min(found.values()) < 0
+    assert checked.circuit_bound is not None
+    assert peak <= (checked.circuit_bound.entries.value or 0)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        (f"{ODD}, even(x) AS (SELECT odd.x FROM odd)", "odd and even read each other and have 2 and 1 columns"),
+        (f"{ODD}, even AS (SELECT * FROM odd)", "even reads what reads it, and has no names of columns"),
+        (f"{ODD.replace('UNION', 'UNION ALL')}, {EVEN}", "UNION ALL of relations that read each other"),
+        (f"{EVEN}, odd(x, y) AS (SELECT even.x, even.y FROM even)", "even and what it reads start with no rows"),
+    ],
+)
+def test_relations_that_read_each_other_and_are_not_one_are_refused(sql: str, words: str) -> None:
+    found = checked_circuit(f"WITH RECURSIVE {sql} SELECT even.x FROM even", catalog())
+    assert found.verdict == "unsupported"
+    assert found.diagnostics[0].message.startswith(words)
+
+
+def test_the_rows_of_a_relation_bound_several_steps() -> None:
+    step = "SELECT w.x, R.y FROM w JOIN R ON w.y = R.k UNION ALL SELECT w.x, R.k FROM w JOIN R ON w.y = R.y"
+    sql = f"WITH RECURSIVE w(x, y) AS (SELECT k, y FROM R UNION ({step})) SELECT x, y FROM w"
+    found = entries(sql, catalog(rows=100))
+    assert found["F2"] == "20000", "values of R.k, and values of R.y: 100 and 200"
+    assert entries(sql.replace("UNION ALL", "UNION"), catalog(rows=100)) == found, "its rows are different, anyway"
+    assert checked_circuit(sql, catalog(rows=None)).verdict == "unbounded"
 
 
 def left(rows: list[dict[str, Any]], row: dict[str, Any], time: int) -> int:

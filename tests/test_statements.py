@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 import sqlglot
 
+from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.criteria.check import Checked
 from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.oracle.newest_row import with_newest
 from streambound.synopsis_exec import simulate
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
@@ -100,8 +102,8 @@ def test_a_statement(case: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
         if is_timestamp:
             assert run.peak_within(HOUR, ticks[-1] + 1) <= run.peak_within(0, HOUR) + 1, "what has closed is kept"
         elif not case.notes_say(ONLY_REFERENCE):
-            (duck,) = sqlglot.transpile(sql, read="spark", write="duckdb")
-            assert in_the_end(run.printed) == in_duckdb(duck, rows), seed
+            batch = with_newest(sqlglot.parse_one(sql, dialect="spark"), catalog_from_mapping(given))
+            assert in_the_end(run.printed) == in_duckdb(batch.sql("duckdb"), rows), seed
         assert most is not None and run.peak <= most
         printed += len(run.printed)
         if printed and seed + 1 >= MORE:

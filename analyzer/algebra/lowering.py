@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
+from streambound.analyzer.algebra.buckets import (
+    FLINK_COLUMNS,
+    BucketCalls,
+    TableFunction,
+    is_bucket,
+    table_function,
+)
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
@@ -20,8 +28,10 @@ from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
     Bucket,
+    BucketKind,
     Distinct,
     Except,
+    Filter,
     FirstRows,
     Fixpoint,
     Intersect,
@@ -40,6 +50,14 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.pivots import pivoted
+from streambound.analyzer.algebra.recent_rows import with_recent_rows
+from streambound.analyzer.algebra.recursive_queries import (
+    NotOneRelationError,
+    as_set,
+    base_and_step,
+    reads,
+    with_one_relation,
+)
 from streambound.analyzer.algebra.relation_sets import asking_join
 from streambound.analyzer.algebra.schema import schema, without_added
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -174,12 +192,23 @@ class Lowering:
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
-        return self.windows.whole(self.query(node, {}))
+        tree = self.windows.printed(self.query(node, {}))
+        return tree if self.written else with_recent_rows(tree, self.queries, self.catalog)
+
+    def fresh(self, name: str) -> str:
+        """The name, or with a number one that no column of the catalog has and the SQL does not say."""
+        numbered = (f"{name}_{number}" for number in count(1))
+        return next(one for one in chain([name], numbered) if one.lower() not in self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        columns = (column.name.lower() for table in self.catalog.tables for column in table.columns)
+        return self.positions.words.union(columns)
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
-        ranked = None if self.written or self.periods else first_rows(node)
+        ranked = None if self.written or self.periods else first_rows(node, self.fresh)
         if ranked is not None and self._reads_streams(node, ctes, set()):
             return self._select(ranked, ctes)
         if isinstance(node, exp.Subquery | exp.Paren):
@@ -220,6 +249,10 @@ class Lowering:
             return ctes
         self.reject(clause, ("expressions", "recursive"))
         self._distinct_aliases(clause.expressions)
+        try:
+            clause = with_one_relation(clause, self.fresh)
+        except NotOneRelationError as error:
+            raise self.positions.finding(Code.UNSUPPORTED, error.words, error.node, error.help) from None
         for cte in clause.expressions:
             ctes = {**ctes, cte.alias.lower(): Cte(cte, ctes, bool(clause.args.get("recursive")))}
         return ctes
@@ -239,7 +272,7 @@ class Lowering:
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
-            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)))
+            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             if latest is not None:
                 return self._select(latest, ctes)
         distinct = node.args.get("distinct")
@@ -487,12 +520,28 @@ class Lowering:
             function.name, list(function.lengths), exp.Anonymous(this=function.name), node
         )
         time, keys = self.scalar(function.time, ctes), tuple(self.scalar(key, ctes) for key in function.keys)
-        tree: Tree = Bucket(
+        made = Bucket(
             rows, lengths.kind, time, lengths.size, lengths.slide, lengths.offset, FLINK_COLUMNS, alias, keys,
             syntax=node, at=self.positions.of(node),
         )  # fmt: skip
+        tree = self._cumulated(made) if function.name == "cumulate" else made
         names = _column_names(node)
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _cumulated(self, hopping: Bucket) -> Tree:
+        """``CUMULATE(TABLE t, DESCRIPTOR(ts), step, size)``, by the windows of that size which hop by the step.
+
+        [e - size, e)  ->  [b, e) WHERE e <= b + size, of the tumbling window [b, b + size) that the time is in.
+        """
+        start, end, _ = FLINK_COLUMNS
+        alias, size, last = hopping.alias, hopping.size, self.fresh("_last")
+        whole = replace(hopping, kind=BucketKind.TUMBLING, slide=size, columns=(start, last))
+        windows = replace(hopping, input=whole, columns=(self.fresh("_first"), *FLINK_COLUMNS[1:]))
+        within = exp.LTE(this=exp.column(end, alias), expression=exp.column(last, alias))
+        names = [*(column.name for column in self._columns(hopping.input)), *FLINK_COLUMNS]
+        items = tuple(Named(name, Scalar(exp.column(name, alias, quoted=True))) for name in names)
+        rows = Project(Filter(windows, Scalar(within), syntax=hopping.syntax), items, syntax=hopping.syntax)
+        return Alias(rows, alias, syntax=hopping.syntax, at=hopping.at)
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
@@ -524,10 +573,6 @@ class Lowering:
         if node.name.lower() not in bodies:
             return
         name, reader = node.name, inside.alias
-        if clause.args.get("recursive") and _leads(bodies, name, reader):
-            message = f"mutual recursion is outside the query language: {reader} and {name} read each other"
-            help = "write one recursive query, with a column that says which of them a row is of"
-            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
         message = f"{name!r} is defined below {reader}, which reads it"
         raise self.positions.finding(Code.UNKNOWN_STREAM, message, node.this, f"move it before {reader}")
 
@@ -538,16 +583,17 @@ class Lowering:
             recur = Recur(cte.name, alias, syntax=node)
             return Alias(recur, alias, names, syntax=node) if names else recur
         body, name = cte.node.this, cte.node.alias
-        tree = self._recursive(cte) if cte.recursive and _reads(body, name) else self.query(body, cte.scope)
+        tree = self._recursive(cte) if cte.recursive and reads(body, name) else self.query(body, cte.scope)
         tree, names = self.windows.renamed(tree, names or _column_names(cte.node))
         return Alias(tree, alias, names, syntax=node)
 
     def _recursive(self, cte: Cte) -> Tree:
         """``WITH RECURSIVE name AS (base UNION step)``."""
-        body, name = cte.node.this.unnest(), cte.node.alias
+        name = cte.node.alias
+        body = base_and_step(cte.node.this.unnest(), name)
         clause = cte.node.parent
         at = self._keyword("recursive", True, clause) if clause is not None else None
-        if not isinstance(body, exp.Union) or _reads(body.this, name):
+        if not isinstance(body, exp.Union) or reads(body.this, name):
             message = "a recursive query is a UNION of what it starts with and what it makes of itself"
             raise self.positions.finding(Code.UNSUPPORTED, message, body)
         self.reject(body, ("this", "expression", "distinct", "with_"))
@@ -558,7 +604,9 @@ class Lowering:
         self.recursive.append(schema(base, self.catalog, self.recursive[-1] if self.recursive else ()))
         step = self.windows.whole(self.query(body.expression, {**inner, name.lower(): Recur(name, name)}))
         self.recursive.pop()
-        return Fixpoint(name, base, step, bool(body.args.get("distinct")), syntax=cte.node, at=at)
+        if body.args.get("distinct"):
+            return Fixpoint(name, as_set(base), as_set(step), True, syntax=cte.node, at=at)
+        return Fixpoint(name, base, step, False, syntax=cte.node, at=at)
 
     def scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
         """An expression, whose subqueries are lowered."""
@@ -633,25 +681,10 @@ def _is_more(node: exp.Expr) -> bool:
     return any(_is_more(one) for one in node.iter_expressions())
 
 
-def _reads(node: exp.Expr, name: str) -> bool:
-    return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
-
-
 def _around(node: exp.Expr) -> tuple[exp.CTE | None, exp.With | None]:
     """The innermost common table expression that a node is in, and its WITH."""
     inside = node.find_ancestor(exp.CTE)
     return inside, None if inside is None else inside.find_ancestor(exp.With)
-
-
-def _leads(bodies: Mapping[str, exp.CTE], start: str, goal: str) -> bool:
-    """Whether a common table expression reads another one of its WITH, by way of others too."""
-    reached, found = {start.lower()}, [start.lower()]
-    while found:
-        body = bodies[found.pop()].this
-        names = {table.name.lower() for table in body.find_all(exp.Table)} & bodies.keys() - reached
-        reached |= names
-        found += names
-    return goal.lower() in reached
 
 
 def _column_names(node: exp.Expr) -> tuple[str, ...]:

@@ -39,3 +39,8 @@ def null_of(kind: DataType | None) -> exp.Expr:
 def scalar_of_column(view: ViewColumn) -> Scalar:
     """A column as an expression of the algebra."""
     return Scalar(column_of(view))
+
+
+def is_placed(node: exp.Expr) -> bool:
+    """Whether an expression has a place in the SQL: what passes made has none."""
+    return any("start" in leaf.meta for leaf in node.walk())

@@ -47,10 +47,19 @@ _WINDOWS = frozenset(
     {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"}
 )
 _ONE_OF_ROWS = "say which row's it is: MAX_BY(x, ts) is the latest one's, MIN_BY(x, ts) the earliest one's"
+_ARRAYS = (
+    "results have no arrays: show the rows with their window, window(ts, '1 hour') AS w, a row for each element; or "
+    "MAX_BY(x, ts), the latest one, and size(collect_set(x)), how many there are"
+)
 _INSTEAD = {
+    **dict.fromkeys(("collect_list", "collect_set", "array_agg", "listagg", "string_agg"), _ARRAYS),
     **dict.fromkeys(("any_value", "first", "first_value", "last", "last_value"), _ONE_OF_ROWS),
     "approx_count_distinct": "COUNT(DISTINCT x) is exact",
 }
+_RECENT = (
+    "use a column of the stream instead; in WHERE, or ON, compare a stream's timestamp with it: ts > now() - INTERVAL "
+    "1 HOUR"
+)
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
 
 
@@ -63,7 +72,7 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
     """Why a function, shown as it is written, gives no value of a row, and what to do instead; None where it may."""
     if name in _OTHER_VALUE:
         message = f"{shown} gives another value whenever it is evaluated, so the results would not follow from the rows"
-        return message, "use a column of the stream instead"
+        return message, _RECENT if name in ("now", "current_timestamp") else "use a column of the stream instead"
     if name in _SEVERAL_ROWS:
         return (
             f"{shown} makes several rows of one, which is outside the query language",

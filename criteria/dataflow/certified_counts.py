@@ -122,7 +122,10 @@ class CertifiedCounts:
                 self._since(self._count(one, whole=pair, first_of_whole=first), one, side) for one in count.why.counts
             ]
             return {"rule": "parts", "size": count.size.text, "node": number, "of": of}
-        return self._since(self._count(count, pair, first, state.key), count, side)
+        made = self._count(count, pair, first, state.key)
+        if isinstance(count.why, WholeView) and (columns := list(self._values_of_recursion(side))):
+            made["columns"] = columns
+        return self._since(made, count, side)
 
     def _since(self, made: Json, count: StateCount, side: TreeNode) -> Json:
         """A count of rows that wait, with the fact that says since when."""
@@ -192,9 +195,8 @@ class CertifiedCounts:
                     made["of"] = [self._count(count_of_rows, node, first)]
                 elif (count_of_rows := self._below(view)) is not None:
                     made["of"] = [self._count(count_of_rows)]
-                elif isinstance(node.tree, nodes.Fixpoint):
-                    columns = list(self._values_of_recursion(node))
-                    made |= {"columns": columns} if columns else {}
+                elif columns := list(self._values_of_recursion(node)):
+                    made["columns"] = columns
                 return made
             case Combinations():
                 node = node or self.nodes.at(why.view.tree)
@@ -223,9 +225,12 @@ class CertifiedCounts:
         return None
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
-        """The columns of a recursion that have no more values than their sets say."""
-        step = node.views.inside(node.tree).of(node.tree.step) if isinstance(node.tree, nodes.Fixpoint) else None
-        assert step is not None, "it is a recursion"
+        """The columns that have no more values than their sets say, of a recursion that has all the node's rows."""
+        while (below := _with_as_many(node)) is not None:
+            node = below
+        if not isinstance(node.tree, nodes.Fixpoint):
+            return
+        step = node.views.inside(node.tree).of(node.tree.step)
         for place, column in enumerate(node.view.columns):
             most = values_of(place, node.input("base").view, step, node.view)
             if most is not None and column.values.size is not None and most.text == str(column.values.size):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.dataflow.certified_nodes import nodes_of, with_nodes
@@ -16,7 +15,7 @@ from streambound.criteria.dataflow.explained import FactLog
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
-from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
+from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, meets_others, ranges_down
 from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
 from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, is_disjoint
 from streambound.criteria.dataflow.tree_nodes import Json, pairs_of
@@ -146,7 +145,7 @@ def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
 
 def _limits_of(tree: Tree, views: Views) -> list[tuple[str, exp.Expr, int]]:
     """The limits of a join's sides, with the columns of pairs that they are of."""
-    if not isinstance(tree, nodes.Join) or tree.using or is_block(tree, views.catalog):
+    if not meets_others(tree, views.catalog):
         return []
     left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
     width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()

@@ -15,7 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
-from streambound.analyzer.algebra.syntax import conjuncts
+from streambound.analyzer.algebra.syntax import conjuncts, is_placed
 from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
@@ -31,18 +31,16 @@ from streambound.criteria.dataflow.witness import states_without_size
 from streambound.criteria.violation import Violation, cause_of
 from streambound.criteria.wording import limits_help
 
-_GROUP = "{} is a group's key and unbounded: there is a group for each of its values"
-_PARTITION = "{} is a partition's key and unbounded: there is a partition for each of its values"
-_VALUES = "{} is unbounded, and all of its values in a group are remembered"
-_DISTINCT = "{} is unbounded: DISTINCT must remember every value it has ever returned"
-_ASKED_FOR = "{} is unbounded, and the subquery is asked for each of its values: every value must be remembered"
-_COMPARED = "{} is unbounded, and rows of both sides are compared by it: every value must be remembered"
-_RECURSION = "{} is unbounded: a recursion must remember every value it has ever returned"
-_SHOWN = (
-    "{} is projected and unbounded, and a row that has it may still wait for a partner: every value must be remembered"
-)
+_GROUP = "nothing bounds {}, a group's key: there is a group for each of its values"
+_PARTITION = "nothing bounds {}, a partition's key: there is a partition for each of its values"
+_VALUES = "nothing bounds {}, and all of its values in a group are remembered"
+_DISTINCT = "nothing bounds {}: DISTINCT must remember every value it has ever returned"
+_ASKED_FOR = "nothing bounds {}, and the subquery is asked for each of its values: every value must be remembered"
+_COMPARED = "nothing bounds {}, and rows of both sides are compared by it: every value must be remembered"
+_RECURSION = "nothing bounds {}: a recursion must remember every value it has ever returned"
+_SHOWN = "nothing bounds {}, which is shown, and a row of it may wait for a partner: every value must be remembered"
 _LATER = "a row of the other side may come later"
-_EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
+_EQUAL = f"nothing bounds {{0}} in {{1}}, and {_LATER}: every value of {{0}} must be remembered"
 _ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
 _STEP = "limit what its step makes, as WHERE r.n < 100, or the columns that it is made of, by domains in the catalog"
@@ -268,11 +266,6 @@ def _way_out(operator: nodes.Tree) -> str:
         case nodes.Join():
             return _ASKED
     return _LIMITS
-
-
-def is_placed(node: exp.Expr) -> bool:
-    """Whether an expression has a place in the SQL: what passes made has none."""
-    return any("start" in leaf.meta for leaf in node.walk())
 
 
 def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColumn]:

@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
     Scan,
     Tree,
 )
+from streambound.analyzer.algebra.recent_rows import asks_for_newest, recent_rows
 from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
@@ -33,8 +34,8 @@ from streambound.criteria.dataflow.blocks import (
     version_of,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
-from streambound.criteria.dataflow.counting import apart, different, least
-from streambound.criteria.dataflow.demand import Demand, items_of, of_items
+from streambound.criteria.dataflow.counting import apart, different, least, rows_of
+from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
@@ -51,12 +52,15 @@ from streambound.criteria.dataflow.state import (
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
 
+_NOW = "compare the column that is the stream's timestamp: WHERE ts > now() - INTERVAL 1 HOUR"
 _MOST_COMPARED = 12
 """Streams in joins of joins whose rows may also be kept joined, which takes long to judge of many."""
 
 
 def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
+    if asks_for_newest(tree):
+        return _recent(tree, demand, context)
     if (version := version_of(tree.right)) is not None:
         return _as_of(tree, version, demand, context)
     if tree.using:
@@ -69,6 +73,20 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     general = better(general, rows or general)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
+
+
+def _recent(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+    """Rows of a stream that are not much older than the newest one: they go when that comes (G1)."""
+    recent = recent_rows(tree, context.catalog)
+    if recent is None:
+        return without_rule(
+            tree, "now() beside what is no time of a stream's rows, or that they may only be older", _NOW
+        )
+    mine = demand.reading((recent.time,))
+    inputs = context.below(tree.left, mine), context.below(tree.right, everything(context.views.of(tree.right)))
+    count = StateCount(rows_of(recent.stream, recent.timestamps))
+    state = OperatorState(tree, "rows", "G1", tuple(sorted(mine.columns)), Entry.ROW, count)
+    return Operation(tree, (state,), inputs, demand)
 
 
 def _untested(tree: Join, context: RuleContext) -> str | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema_columns import ViewColumn
+from streambound.analyzer.algebra.syntax import is_placed
 from streambound.analyzer.spans import Span
-from streambound.criteria.dataflow.findings import is_placed
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Retention
 from streambound.criteria.judged import State

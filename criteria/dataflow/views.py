@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.facts import FactsOfTree
+from streambound.analyzer.algebra.recent_rows import recent_rows
 from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -23,7 +24,7 @@ from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.work import by_identity
-from streambound.criteria.dataflow.counting import present
+from streambound.criteria.dataflow.counting import present, rows_of
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.view import (
     BUCKET_ENDS,
@@ -334,7 +335,9 @@ class Views:
 
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
-            return replace(left, tree=tree, schema=columns, below=None)
+            recent = recent_rows(tree, self.catalog)
+            rows = left.rows if recent is None else rows_of(recent.stream, recent.timestamps)
+            return replace(left, tree=tree, schema=columns, rows=rows, below=None)
         mine, theirs = dict(left.sources), dict(right.sources)
         if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
             mine = {name: replace(one, missing=True) for name, one in mine.items()}
@@ -487,12 +490,13 @@ def values_of(place: int, base: OperatorView, step: OperatorView, made: Operator
     """How many values a column of a recursion has: those of its domain, or of relations' rows that come into it."""
     size = made.columns[place].values.size
     found, seen, todo = dict[object, Size](), set[int](), [place]
+    parts = [part for whole in (base, step) for part in whole.parts or (whole,)]
     while todo:
         here = todo.pop()
         if here in seen:
             continue
         seen.add(here)
-        for side, view in enumerate((base, step)):
+        for side, view in enumerate(parts):
             own = [name for name in view.origins[here] if RECURSION in name]
             if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
                 todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew

@@ -10,11 +10,12 @@ whatever adds up cannot tell apart, and of a sample of many elements, which no s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from random import Random
 
 from streambound.analyzer.catalog import DeclaredTable
@@ -164,7 +165,7 @@ class Ground:
         spend(_STEPS_A_ROW * (len(everything) + sum(map(len, found.probes))))
         if not fits_contract(plan.branch, everything, found.probes):
             return None
-        kept = all(_fits_changes(t, (*everything, *probe)) for t in changing for probe in found.probes)
+        kept = all(fits_changes(t, (*everything, *probe)) for t in changing for probe in found.probes)
         return found if kept else None
 
 
@@ -253,25 +254,39 @@ class _Builder:
         return (value + cell.more) * unit
 
 
-def _fits_changes(table: DeclaredTable, rows: tuple[Row, ...]) -> bool:
+def fits_changes(table: DeclaredTable, rows: Sequence[Row]) -> bool:
     """Whether of a relation that changes no row goes that is not there, and there are no more than it may have."""
-    changes = table.changes
-    if changes is None:
-        return True
-    mine = [row for row in rows if row.table == table.name]
-    now = Counter[tuple[Value | None, ...]]()
-    places = [at for at, column in enumerate(table.columns) if column.name in changes.key]
-    for time in sorted({int(row.values[changes.timestamp.name] or 0) for row in mine}):
-        for row in mine:
-            if row.values[changes.timestamp.name] == time:
-                weight = -1 if row.values[changes.op.name] == changes.delete else 1
-                now[tuple(row.values[column.name] for column in table.columns)] += weight
+    key = () if table.changes is None else table.changes.key
+    places = [at for at, column in enumerate(table.columns) if column.name in key]
+    for now in _rows_after_each_time(table, rows):
         keys = Counter(tuple(one[place] for place in places) for one in now.elements())
         if any(n < 0 for n in now.values()) or (table.rows is not None and now.total() > table.rows):
             return False
         if places and max(keys.values(), default=0) > 1:
             return False
     return True
+
+
+def most_rows(table: DeclaredTable, rows: Sequence[Row]) -> int:
+    """How many rows a relation that changes has at a time, at most."""
+    return max((now.total() for now in _rows_after_each_time(table, rows)), default=0)
+
+
+def _rows_after_each_time(table: DeclaredTable, rows: Sequence[Row]) -> Iterator[Counter[tuple[Value | None, ...]]]:
+    changes = table.changes
+    assert changes is not None, "rows of a relation that does not change have no time"
+    timestamp = changes.timestamp.name
+
+    def time(row: Row) -> int:
+        return int(row.values[timestamp] or 0)
+
+    now = Counter[tuple[Value | None, ...]]()
+    mine = [row for row in rows if row.table == table.name]
+    for _, changed in groupby(sorted(mine, key=time), time):
+        for row in changed:
+            weight = -1 if row.values[changes.op.name] == changes.delete else 1
+            now[tuple(row.values[column.name] for column in table.columns)] += weight
+        yield now
 
 
 def drawn(ground: Ground, longer: int = 1) -> Iterator[Scheme]:

@@ -24,13 +24,23 @@ from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.reach import Reach
-from streambound.criteria.witness import Witness, build
+from streambound.criteria.witness import Witness, build, most_at_once
 from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_search import plans
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
 from streambound.criteria.witnesses.executed import Executed
 from streambound.criteria.witnesses.ranked_schemes import ranked
-from streambound.criteria.witnesses.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
+from streambound.criteria.witnesses.schemes import (
+    FARTHEST,
+    FEW_ROWS,
+    Ground,
+    Scheme,
+    counted,
+    drawn,
+    fits_changes,
+    in_time,
+    most_rows,
+)
 
 if TYPE_CHECKING:
     from streambound.criteria.witnesses.executions import Executions, WitnessRun
@@ -79,13 +89,13 @@ class CircuitWitness:
         if size not in self.built:
             self.built[size] = build(self.plan, size)
         found = self.built[size]
-        catalog = self.statement.catalog
-        if found is None or not _fits(found, self.copies) or not _inserts_fit(catalog, found, self.copies):
+        if found is None or not _fits(found, self.copies):
             return None
         of_element, of_probe = self.copies
         elements = tuple(rows * of_element for rows in found.elements)
         probes = tuple(rows * of_probe for rows in found.probes)
-        return replace(found, elements=elements, probes=probes, expected=())
+        copied = replace(found, elements=elements, probes=probes, expected=())
+        return copied if _changes_fit(self.statement.catalog, copied) else None
 
     def far_away(self) -> Iterator[Witness | None]:
         """Witnesses of few elements whose values are those of far larger ones, the farthest first."""
@@ -240,6 +250,18 @@ def _beyond(plan: WitnessPlan, constants: Constants) -> Reach:
     )
 
 
+def _same_contracts(catalog: Catalog, one: Witness, other: Witness) -> bool:
+    """Whether for a larger number of elements relations are as large, and timestamps have as many rows: so for any."""
+    if most_at_once(other) > most_at_once(one):
+        return False
+    limited = [table for table in catalog.tables if table.changes is not None and table.rows is not None]
+    return same_relations(one, other) and all(
+        most_rows(table, (*one.prefix(range(one.size)), *one.probes[0]))
+        == most_rows(table, (*other.prefix(range(other.size)), *other.probes[0]))
+        for table in limited
+    )
+
+
 def same_relations(one: Witness, other: Witness) -> bool:
     """Whether two witnesses have the same rows of relations: those are the same for any number of elements."""
     return _of_relations(one) == _of_relations(other)
@@ -281,17 +303,11 @@ def _fits(witness: Witness, copies: Copies) -> bool:
     return copies == (1, 1) or fits_contract(witness.plan.branch, everything, probes)
 
 
-def _inserts_fit(catalog: Catalog, witness: Witness, copies: Copies) -> bool:
+def _changes_fit(catalog: Catalog, witness: Witness) -> bool:
     """Whether relations that change never have more rows than they may, nor two rows of one key."""
-    everything = (*witness.always, *witness.prefix(range(witness.size))[len(witness.always) :] * copies[0])
-    for table in catalog.tables:
-        key = table.changes.key if table.changes is not None else ()
-        for probe in witness.probes if table.changes is not None else ():
-            rows = [row for row in (*everything, *probe * copies[1]) if row.table == table.name]
-            values = {tuple(row.values[name] for name in key) for row in rows}
-            if (table.rows is not None and len(rows) > table.rows) or (key and len(values) < len(rows)):
-                return False
-    return True
+    everything = witness.prefix(range(witness.size))
+    changing = [table for table in catalog.tables if table.changes is not None]
+    return all(fits_changes(table, (*everything, *probe)) for table in changing for probe in witness.probes)
 
 
 def holds_at_every_size(found: CircuitWitness, executions: Executions) -> bool:
@@ -320,7 +336,7 @@ def _of_few(found: CircuitWitness, executions: Executions) -> list[WitnessRun] |
     first = None
     for size in SIZES:
         witness = found.of_size(size)
-        if witness is None or (first is not None and not same_relations(first, witness)):
+        if witness is None or (first is not None and not _same_contracts(found.statement.catalog, first, witness)):
             return None
         try:
             runs.append(executions.run(witness))

@@ -13,9 +13,9 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.substitution import substituted, values_of
 from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.catalog import Catalog
-from streambound.preprocess.trees.conditions import substituted, values_of
 from streambound.preprocess.trees.with_inputs import with_inputs
 
 

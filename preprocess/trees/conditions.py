@@ -16,8 +16,9 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.null_conditions import rejects_null
-from streambound.analyzer.algebra.schema import schema, starred_places
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.substitution import substituted, values_of
 from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
@@ -132,17 +133,6 @@ def _by_place(outer: Schema, inner: Schema) -> Values:
     return outer, [column_of(one) for one in inner]
 
 
-def values_of(items: Sequence[nodes.Named | nodes.Star], given: Schema) -> list[exp.Expr]:
-    """What the columns of a select list are over its input's columns."""
-    found: list[exp.Expr] = []
-    for item in items:
-        if isinstance(item, nodes.Star):
-            found += [column_of(given[place]) for place in starred_places(item, given)]
-        else:
-            found.append(item.value.syntax)
-    return found
-
-
 def _is(column: object, node: exp.Expr, given: Schema) -> bool:
     place = meant(node, given) if isinstance(node, exp.Column) else None
     return place is not None and given[place] == column
@@ -152,19 +142,6 @@ def _moved(tree: Unary, input: nodes.Tree, part: exp.Expr, values: Values, catal
     """The condition below an operator whose columns have these values; None where it reads others."""
     made = substituted(part, *values)
     return None if made is None else replace(tree, input=filtered(input, made, catalog))
-
-
-def substituted(part: exp.Expr, columns: Schema, values: Sequence[exp.Expr]) -> exp.Expr | None:
-    """A condition with values for columns; None where it reads another column, or a value is a subquery."""
-    holder = exp.Paren(this=part.copy())
-    for column in list(holder.find_all(exp.Column)):
-        place = meant(column, columns)
-        if place is None or place >= len(values) or values[place].find(exp.Query) is not None:
-            return None
-        value = values[place]
-        column.replace(value.copy() if isinstance(value, exp.Column) else exp.paren(value.copy()))
-    found: exp.Expr = holder.this
-    return found
 
 
 def _both_sides(

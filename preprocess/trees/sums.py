@@ -28,10 +28,10 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, read_by
+from streambound.analyzer.algebra.substitution import substituted
 from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import NUMERIC, Family
-from streambound.preprocess.trees.conditions import substituted
 from streambound.preprocess.trees.polynomials import as_double, expanded, guarded, times
 
 _SIDE = "_sums"

@@ -19,7 +19,7 @@ from streambound.recheck.derivation.closing import ClosingFacts, values_by
 from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.plan import Places, PlanNode, origin, parts, session_of, traced
 from streambound.recheck.derivation.rows import Sources, keys, only_grows, says, sources, ways_to_say, with_said
-from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_as_many
+from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_all_rows, with_as_many
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,8 @@ class Counts:
         return self.most(claim.of[0], below)
 
     def _whole(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """All rows that there are at a time."""
-        if rows.facts.side:
-            raise RejectedError("all rows of what is not counted by itself")
+        """All rows that there are at a time; of a join's side, whether they have a partner or not."""
+        rows = counted(rows.node) if rows.facts.side else rows
         if len(claim.of) == 1 and claim.of[0].rule == "combinations" and not claim.of[0].closing:
             below: PlanNode | None = rows.node
             while below is not None and not self.is_of(claim.of[0], below):
@@ -194,8 +193,9 @@ class Counts:
             if len(sides) != len(claim.of):
                 raise RejectedError("sides of what is no union")
             return total(self.most(one, counted(side)) for one, side in zip(claim.of, sides, strict=True))
-        values = {one.column: self._values(one, rows, None) for one in claim.columns}
-        return WholeRows(self.symbols, values, self.facts).of(rows.node)
+        every = counted(with_all_rows(rows.node))
+        values = {one.column: self._values(one, every, None) for one in claim.columns}
+        return WholeRows(self.symbols, values, self.facts).of(every.node)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.

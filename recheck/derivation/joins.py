@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
+from streambound.analyzer.algebra.recent_rows import asks_for_newest
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
 from streambound.recheck.derivation.counts import CountedColumns, FactsAbout, counted, known_at
@@ -22,6 +23,9 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     if tree.using:
         raise NotCheckedError("a join with USING")
     mine, theirs = _sides(node, tree, claim)
+    if asks_for_newest(tree):  # G1
+        operations.states(claim, ExpectedState("rows", "G1", operations.counts.most(claim.count(0), counted(node))))
+        return operations.inputs(claim, (left, Needed(mine)), (right, Needed(right.every)))
     if claim.rule == "joined rows":
         return _rows_apart(operations, node, claim)
     version = version_of(right)

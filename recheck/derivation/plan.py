@@ -14,10 +14,10 @@ from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind, Named, Scalar, Tree, named_inputs
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.relation_queries import is_static
-from streambound.preprocess.trees.conditions import values_of
 from streambound.preprocess.trees.not_in import compared
 from streambound.preprocess.trees.unions import in_both
 from streambound.recheck.certificates.claims import RejectedError

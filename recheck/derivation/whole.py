@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
+from streambound.analyzer.algebra.recent_rows import asks_for_newest, newest_columns
 from streambound.analyzer.algebra.value_sets import ValueSet, of_domain
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.facts import CheckedFacts
-from streambound.recheck.derivation.plan import PlanNode, is_session, traced
+from streambound.recheck.derivation.plan import PlanNode, is_session, pairs, traced
 from streambound.recheck.derivation.rows import SourceOfRows, only_partner, sources, ways_to_say
 
 _NO_MORE_ROWS = (
@@ -34,6 +37,13 @@ def with_as_many(node: PlanNode) -> PlanNode | None:
     return None
 
 
+def with_all_rows(node: PlanNode) -> PlanNode:
+    """The lowest node below of which there are as many rows as of the node, or more."""
+    while not asks_for_newest(node.tree) and (below := with_as_many(node)) is not None:
+        node = below
+    return node
+
+
 @dataclass
 class WholeRows:
     """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas.
@@ -47,8 +57,9 @@ class WholeRows:
 
     def of(self, node: PlanNode) -> Quantity:
         """All rows of a node at a time; raises RejectedError where it may have any number."""
-        if (below := with_as_many(node)) is not None:
-            return self.of(below)
+        node = with_all_rows(node)
+        if asks_for_newest(node.tree):
+            return self.of_recent(node)
         match node.tree:
             case nodes.Scan() if (table := node.table) is not None:
                 if table.one_key is not None and table.one_key.once:
@@ -67,9 +78,41 @@ class WholeRows:
                     return left if only == "right" else right
                 alone = {JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}
                 return total([left * right, *alone.get(kind, [])])
+            case nodes.Recur() if node.recursion is not None:
+                return self.of(node.recursion)
             case nodes.Fixpoint():
                 return product(self._of_recursion(node, place) for place in range(node.width))
         raise RejectedError("all rows of what may have any number")
+
+    def of_recent(self, node: PlanNode) -> Quantity:
+        """G1: the rows of a stream at the timestamps from the newest row's back to the oldest that its time allows."""
+        place, most = self._behind(node)
+        below = node.input("left")
+        while isinstance(below.tree, nodes.Filter | nodes.Alias | nodes.Project) or asks_for_newest(below.tree):
+            below = next(iter(below.inputs.values()))
+        scan, column = traced(node.input("left"), place)
+        table = scan.table
+        newest = {(node.catalog.table(name), column) for name, column in newest_columns(node.input("right").tree)}
+        are_times = all(one and one.kind is Kind.STREAM and one.timestamp == column for one, column in newest)
+        is_time = table is not None and (table, scan.schema[column].name) in newest
+        if table is None or not is_time or not are_times or not scan.same(below):
+            raise RejectedError("now() beside what is no time of a stream's rows")
+        sizes = stream_rows(self.symbols, table, most + 1)
+        return min(sizes, key=lambda one: inf if one.most is None else one.most)
+
+    @staticmethod
+    def _behind(node: PlanNode) -> tuple[int, int]:
+        """The column that is compared with the newest row's time, and how far it is behind at most."""
+        newest, both = node.input("left").width, pairs(node)
+        said = [(part, list(atoms.differences(part, both.row))) for part in both.conditions]
+        if any(not atoms.is_atom(part, both.row) or len(found) != 1 for part, found in said):
+            raise RejectedError("now() beside other conditions")
+        known = [found[0] for _, found in said]
+        ends = [most for x, _, most in known if x == newest]
+        times = {y if x == newest else x for x, y, _ in known}
+        if len(times) != 1 or not ends or any(y == newest and most < 0 for _, y, most in known) or newest in times:
+            raise RejectedError("now() beside several columns, or times that must be older")
+        return min(times), max(-1, min(ends))
 
     def of_relation(self, table: DeclaredTable) -> list[Quantity]:
         """The rows of a relation, as declared, or one for each value of its key; none where neither says so."""
@@ -92,18 +135,18 @@ class WholeRows:
         while todo:
             here = todo.pop()
             seen.add(here)
-            for number, side in enumerate(node.inputs.values()):
-                below, place = traced(side, here)
+            for number, (side, at) in enumerate(one for input in node.inputs.values() for one in _parts(input, here)):
+                below, place = traced(side, at)
                 if isinstance(below.tree, nodes.Recur) and below.recursion is not None and below.recursion.same(node):
                     todo += {place} - seen
                     continue
-                relations = self._relations(side, here)
+                relations = self._relations(side, at)
                 if relations is None:
-                    known = self._known(side, here)
+                    known = self._known(side, at)
                     found[known] = Quantity.number(known.size or 0)
                     continue
                 sizes = [(self.of_relation(one.table)[0], one.missing) for one in relations if one.table is not None]
-                below, place = traced(side, here, missing=True)
+                below, place = traced(side, at, missing=True)
                 if isinstance(below.tree, nodes.Scan) and len(sizes) == 1:
                     ((size, missing),) = sizes
                     found[below.tree.table, place, str(relations[0].table and relations[0].table.name)] = size
@@ -128,6 +171,16 @@ class WholeRows:
             if len(known) == len(way) and all(one.table is not None and self.of_relation(one.table) for one in known):
                 return known
         return None
+
+
+def _parts(node: PlanNode, column: int) -> Iterator[tuple[PlanNode, int]]:
+    """What the rows of a column come from: of a union, each of its sides."""
+    below, place = traced(node, column)
+    if isinstance(below.tree, nodes.Union):
+        for side in below.inputs.values():
+            yield from _parts(side, place)
+    else:
+        yield node, column
 
 
 def stream_rows(symbols: dict[str, Quantity], table: DeclaredTable, timestamps: int) -> list[Quantity]:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Scalar
+from streambound.analyzer.algebra.recent_rows import RecentRows, recent_rows
 from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.dialect import parsed
@@ -28,6 +29,7 @@ from streambound.synopsis_exec.operations.row_tests import tests_of_values
 from streambound_runtime.engine.join import Alternatives, RightBest, SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlPick, SqlUnion
+from streambound_runtime.engine.recent import SqlRecent
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
 
@@ -40,6 +42,8 @@ _FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: node
 
 def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> OperationRows:
     """The pairs, and the rows without partners, that a join has."""
+    if (recent := recent_rows(tree, job.catalog)) is not None:
+        return _recent(recent, operation, job)
     if operation.is_apart:
         return _of_rows_apart(operation, tree, job)
     if operation.rows is not None:
@@ -52,6 +56,14 @@ def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> O
     if (right and tree.kind in _FLIPPED) or (left and tree.kind is nodes.JoinKind.RIGHT):
         return _turned(operation, tree, job)
     return _OfViews(operation, tree, job).rows()
+
+
+def _recent(recent: RecentRows, operation: Operation, job: JobOperators) -> OperationRows:
+    """Rows that are not much older than the newest one."""
+    rows, newest = map(job.rows, operation.inputs)
+    time, names = rows.places.index(recent.time), (rows.operator, newest.operator)
+    made = SqlRecent(job.named("recent rows"), names, engine_types(rows.columns), time, recent.timestamps)
+    return job.exactly(job.added(made, rows.places, rows.columns), sorted(operation.demand.columns))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from streambound_runtime.engine import (
     join_tree,
     linear,
     over,
+    recent,
     running,
     stream_join,
     stream_sides,
@@ -27,7 +28,7 @@ from streambound_runtime.tp import plan as lineages
 
 _MODULES = (
     spec, promises, plan, formula, circuit_plan, asked_rows, period_plan, engine_plan, block, block_tables, counts,
-    group, join, join_tree, linear, over, running, stream_join, stream_sides, period_job, periods, lineages,
+    group, join, join_tree, linear, over, recent, running, stream_join, stream_sides, period_job, periods, lineages,
 )  # fmt: skip
 NAMES: Mapping[str, Callable[..., object]] = {
     **WORDS,

@@ -27,7 +27,7 @@ def test_an_unbounded_query_fails_with_its_verdict_carets_and_help(project: Path
         "q: unbounded\n  streambound witness q.sql shows streams that cannot be forgotten\n\n"
     )
     lines = result.output.splitlines()[3:]
-    assert lines[0].startswith("error[SB201 unbounded-projection]: T.a is projected and unbounded")
+    assert lines[0].startswith("error[SB201 unbounded-projection]: nothing bounds T.a, which is shown")
     assert lines[1] == " --> q.sql:1:8"
     assert lines[3] == f"1 | {UNBOUNDED}"
     assert lines[4] == "  |        ^^^"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ COLUMNS = 'columns = { k = "bigint", v = "bigint", ts = "timestamp", until = "ti
 CATALOG = parse_catalog("".join(f'[streams.{name}]\ntimestamp = "ts"\n{COLUMNS}' for name in ("s", "t")))
 START = datetime(2026, 1, 1, 11, 57)  # times of day, as DuckDB has them
 MACROS = (
-    "CREATE MACRO unix_seconds(x) AS floor(epoch(x))",
+    "CREATE MACRO floored_seconds(x) AS floor(epoch(x))",
     "CREATE MACRO bucket(x, size) AS {'start': time_bucket(size::INTERVAL, x), 'end': time_bucket(size::INTERVAL, x)}",
 )
 """Functions as Spark has them, under names that nothing translates."""
@@ -85,23 +86,30 @@ def statement(choices: Choices) -> str:
 
 
 class Database:
-    """Random rows of the streams, near each other in time."""
+    """Rows of the streams."""
 
-    def __init__(self, choices: Choices, number: int = 24) -> None:
+    def __init__(self, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
         self.connection = duckdb.connect(config={"threads": 1})
         for macro in MACROS:
             self.connection.execute(macro)
-        for name in ("s", "t"):
+        for name, values in rows.items():
             self.connection.execute(f"CREATE TABLE {name} (k BIGINT, v BIGINT, ts TIMESTAMP, until TIMESTAMP)")
-            rows = []
+            listed = ", ".join(f"({k}, {v}, '{ts}', '{until}')" for k, v, ts, until in values)
+            self.connection.execute(f"INSERT INTO {name} VALUES {listed}")
+
+    @classmethod
+    def drawn(cls, choices: Choices, number: int = 24) -> Database:
+        """Random rows, near each other in time."""
+        rows: dict[str, list[tuple[Any, ...]]] = {"s": [], "t": []}
+        for values in rows.values():
             for _ in range(number):
                 ts = START + timedelta(seconds=choices.integer(0, 250), microseconds=choices.pick((0, 1, 999_999)))
                 until = ts + timedelta(seconds=choices.integer(0, 100))
-                rows.append(f"({choices.integer(1, 2)}, {choices.integer(1, 9)}, '{ts}', '{until}')")
-            self.connection.execute(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+                values.append((choices.integer(1, 2), choices.integer(1, 9), ts, until))
+        return cls(rows)
 
     def rows(self, sql: str) -> Counter[tuple[Any, ...]]:
-        text = re.sub(r"\bunix_timestamp\(", "unix_seconds(", re.sub(r"\bwindow\(", "bucket(", sql))
+        text = re.sub(r"\bunix_timestamp\(", "floored_seconds(", re.sub(r"\bwindow\(", "bucket(", sql))
         return Counter(self.connection.execute(sqlglot.transpile(text, read="spark", write="duckdb")[0]).fetchall())
 
 
@@ -115,7 +123,7 @@ def test_a_patch_keeps_the_rows(engine: str) -> None:
         for text in patches(sql, engine):
             patched += 1
             for _ in range(2):
-                database = Database(choices)
+                database = Database.drawn(choices)
                 wanted = database.rows(sql)
                 assert database.rows(text) == wanted, f"{sql}\n->\n{text}"
                 compared += bool(wanted)
@@ -137,7 +145,7 @@ def test_a_key_that_says_no_more_keeps_the_groups(sql: str, added: str) -> None:
     (text,) = patches(sql, "spark")
     assert added in text.removeprefix(sql.split(" HAVING", maxsplit=1)[0])
     for seed in range(5):
-        database = Database(Choices.seeded(seed))
+        database = Database.drawn(Choices.seeded(seed))
         assert database.rows(text) == database.rows(sql) != Counter()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from criteria.test_engines import catalog, class_of, of_row
+from patched_streams import Tally
 
 from streambound.analyzer.edits import applied
 from streambound.analyzer.engine_profiles import EngineProfile, StreamEngine
@@ -71,6 +72,14 @@ def patched(sql: str) -> str:
     assert reading is not None
     fixes = [fix for found in findings(reading, one.source, one.span) for fix in found.fixes]
     return applied(sql, fixes[0].edits)
+
+
+def test_no_row_is_lost_by_a_patch(spark: Any, tmp_path: Path) -> None:
+    """Of random queries over random streams; `tests/patched_streams.py` runs as many as one likes."""
+    tally = Tally()
+    for seed in range(2 * MORE):
+        tally.run(spark, seed, 5, tmp_path / str(seed))
+    assert tally.lost == [] and tally.counts["patched: window"] >= MORE and tally.counts["rows"] >= 20 * MORE
 
 
 def truth(spark: Any, sql: str) -> Counter[tuple[Any, ...]]:

@@ -88,6 +88,21 @@ def test_what_a_few_numbers_hold_is_no_witness(sql: str) -> None:
     assert found is None
 
 
+@pytest.mark.parametrize("rows, limited", [(None, False), (200, True)])
+def test_a_relation_has_no_more_rows_than_it_may_however_many_elements_there_are(
+    rows: int | None, limited: bool
+) -> None:
+    """Few elements fit into a relation of 200 rows, which are remembered whole, and other numbers do not."""
+    relation = {"columns": {"k": "bigint"}, "changes": {"timestamp": "ts", "op": "op"}, "rows": rows}
+    tables = {"R": {name: value for name, value in relation.items() if value is not None}}
+    statement = executed(checked_circuit("SELECT DISTINCT k FROM R", {"streams": {"S": STREAM}, "relations": tables}))
+    assert statement is not None
+    found = None
+    with share(4_000_000):
+        found = find_scheme(statement)
+    assert (found is None) is limited
+
+
 FEW_VALUES = {
     "a range of decimals": ("SELECT S.d FROM S WHERE {} AND S.d > (SELECT AVG(T.d) FROM T)", "S.d BETWEEN 0 AND 10"),
     "a range of quotients": (

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Fixpoint, Join, JoinKind, Scan, Tree
+from streambound.analyzer.algebra.recent_rows import asks_for_newest
 from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import ColumnFacts
@@ -34,12 +36,18 @@ def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
 
 
 def _down(tree: Tree, views: Views) -> Tree:
-    if isinstance(tree, Join) and not tree.using and not is_block(tree, views.catalog):
+    if meets_others(tree, views.catalog):
         tree = _limited(tree, views)
     if isinstance(tree, Fixpoint):
         inside = views.inside(tree)
         return replace(tree, base=_down(tree.base, views), step=_down(tree.step, inside))
     return with_inputs(tree, lambda one: _down(one, views))
+
+
+def meets_others(tree: Tree, catalog: Catalog) -> TypeGuard[Join]:
+    """Whether a tree is a join whose sides are limited to what they can meet; the newest row is met by all."""
+    is_join = isinstance(tree, Join) and not tree.using
+    return is_join and not is_block(tree, catalog) and not asks_for_newest(tree)
 
 
 def _limited(tree: Join, views: Views) -> Join:

@@ -12,6 +12,7 @@ from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.engine.recent import SqlRecent
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, StateTable, TickTables
@@ -24,7 +25,6 @@ from streambound_runtime.operators.circuit_plan import (
     RelationNode,
 )
 from streambound_runtime.operators.formula import Formula
-from streambound_runtime.operators.plan import SynopsisPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,11 @@ SqlOperator = (
     | SqlAsOf
     | SqlJoinTree
     | SqlOver
+    | SqlRecent
     | SqlRunning
     | SqlStreamJoin
 )
-OtherOperator = SynopsisPlan | NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
+OtherOperator = NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
 """Operators whose rows come from elsewhere, each tick as a table."""
 EngineOperator = SqlOperator | OtherOperator
 
@@ -146,12 +147,6 @@ class CircuitPlan:
     timed: bool = True
     counted: bool = True
     kept: tuple[StateBound, ...] = ()
-
-    @property
-    def synopsis(self) -> SynopsisPlan | None:
-        """The only operator, where that is one."""
-        first = self.operators[0]
-        return first if len(self.operators) == 1 and isinstance(first, SynopsisPlan) else None
 
     @property
     def timestamps(self) -> bool:

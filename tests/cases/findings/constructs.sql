@@ -69,9 +69,9 @@ SELECT m.n FROM T JOIN (SELECT window(ts, '1 hour') AS w, COUNT(*) AS n FROM S G
 SELECT m.n FROM (SELECT *, window(ts, '1 hour') AS w FROM T) AS t JOIN (SELECT window(ts, '1 hour') AS w, COUNT(*) AS n FROM S GROUP BY window(ts, '1 hour')) AS m ON t.w = m.w
 -- bounded
 
--- says: mutual recursion is outside the query language: a and b read each other
-WITH RECURSIVE a AS (SELECT k FROM R UNION SELECT b.k FROM b), b AS (SELECT a.k FROM a) SELECT k FROM a
--- unsupported: SB110 1:60-61 "b"
+-- says: a and b read each other and have 1 and 2 columns
+WITH RECURSIVE a AS (SELECT k FROM R UNION SELECT b.k FROM b), b AS (SELECT a.k, a.k AS l FROM a) SELECT k FROM a
+-- unsupported: SB110 1:65-98 "b AS (SELECT a.k, a.k AS l FROM a)"
 
 -- says: this is outside the query language so far: the window function STDDEV
 SELECT k, STDDEV(x) OVER (ORDER BY ts) FROM S
