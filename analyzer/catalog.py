@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.arrival import read_arrival, read_rate
+from streambound.analyzer.arrival import Ttl, read_arrival, read_rate, read_ttl
 from streambound.analyzer.catalog_model import (
     ArrivalDocument,
     CatalogDocument,
@@ -105,7 +105,8 @@ class DeclaredTable:
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
     the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
-    declared; ``arrival`` the order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys
+    declared; ``ttl`` how long a stream's row waits for partners in joins; ``arrival`` the order of a stream, or of the
+    ``changes`` of a relation; ``punctuations`` say which keys
     are over, ``ending`` are the stream's keys of which some stream's do. A stream of which there is ``one_key`` only is
     none of a catalog's, but what a query is judged with for each value of its key.
     """
@@ -121,6 +122,7 @@ class DeclaredTable:
     arrival: Arrival[Value] = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
     max_rate: Rate | None = None
+    ttl: Ttl | None = None
     changes: DeclaredChanges | None = None
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()
@@ -373,6 +375,7 @@ class _CatalogReader(TomlReader):
             arrival=read_arrival(self, entry, columns, moved, path) if moved else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
+            ttl=read_ttl(self, entry, time, path) if time else None,
             changes=changes,
             punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),

@@ -130,6 +130,7 @@ class _StreamDocument(TypedDict, total=False):
     columns: Required[_Columns]
     max_per_timestamp: _Positive
     max_rate: RateDocument
+    ttl: _Duration
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
