@@ -66,6 +66,11 @@ class Positions:
         self._ends = {token.end: index for index, token in enumerate(tokens)}
         self._known: dict[int, tuple[exp.Expr, Span | None]] = {}
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The statement's tokens as they are written, names among them, in small letters."""
+        return frozenset(token.text.lower() for token in self._tokens)
+
     def of(self, node: exp.Expr) -> Span:
         """The span from a node's first to its last token; its nearest parent's where it has none."""
         current: exp.Expr | None = node

@@ -29,7 +29,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.codes import Code
-from streambound.analyzer.expressions.registry import refusal
+from streambound.analyzer.expressions.registry import is_aggregate, refusal
 from streambound.analyzer.findings import Finding, Positions
 
 _AGGREGATE = "aggregate the job's output downstream: its _mult column already counts duplicates"
@@ -70,7 +70,8 @@ def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
 def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
     """The finding for an aggregate of all rows."""
     written = positions.text(positions.of(call.syntax)) if call.syntax is not None else call.function
-    text, help = refusal("sum", written.partition("(")[0].strip().upper()) or ("", "")
+    name = written.partition("(")[0].strip()
+    text, help = refusal(name.lower() if is_aggregate(name.lower()) else "sum", name.upper()) or ("", "")
     return positions.finding(Code.UNSUPPORTED, text, call.syntax or exp.Null(), help)
 
 

@@ -60,10 +60,7 @@ class _RowsApart:
             )
             for table, place in enumerate(places)
         ]
-        texts = sorted({name for case in self.cases for name in case.texts()})
-        return plan.Subplan(
-            self.scans, tuple(self.relations), tuple(tables), (*came, *results), texts=tuple(texts), apart=True
-        )
+        return plan.Subplan(self.scans, tuple(self.relations), tuple(tables), (*came, *results), apart=True)
 
     def _results(self, number: int, case: BranchLowering, newest: str) -> plan.Transition | None:
         """The results of one case whose newest row is a stream's; None where it never is."""

@@ -10,7 +10,6 @@ from itertools import chain
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.query import Attribute, Comparison, Constant, NullTest, Op, Output, TimeValue
-from streambound.analyzer.types import Family as TypeFamily
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Stored, SynopsisTable
@@ -142,13 +141,6 @@ class BranchLowering:
         tables = tuple(self._table(table) for table in self.branch.tables)
         transitions = tuple(self._transition(way) for way in self.branch.ways)
         return plan.Subplan(scans, relations, tables, transitions)
-
-    def texts(self) -> tuple[str, ...]:
-        """The variables of this case that hold texts; another one may read other relations."""
-        branch = self.branch.branch
-        mine = {source.alias for source in branch.sources}
-        kinds = {a: branch.column(a).type.family for a in self.variables.attributes if a.source in mine}
-        return tuple(sorted(self.variables.of(a) for a, kind in kinds.items() if kind is TypeFamily.STRING))
 
     # --- rows ----------------------------------------------------------------------------------------------------
 

@@ -19,18 +19,17 @@ from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_eng
 from streambound.synopsis_exec.placement import placement
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import bound_formula, sql_reason, synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 from streambound_runtime.text import printed
 
 BATCH, TIMESTAMP = "batch", "timestamp"
-"""What a circuit does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
+"""What a job does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
 
 
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
@@ -39,13 +38,14 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
     if isinstance(plan, PlannedCircuit):
         declared = partial(declared_table, relations=relations)
         tables = [_judged(declared(item), plan.judged.get(item.name, ())) for item in plan.inputs]
-        runs, computed = replace(circuit_with_engine(plan.circuit), by_timestamp=tick == TIMESTAMP), None
+        runs, computed = circuit_with_engine(plan.circuit), None
         texts = (printed(runs.operators), *(item.query for item in plan.computed))
         layout = sha256("\n".join(texts).encode()).hexdigest()
     else:
         declared = partial(_declared, plan, relations)
         tables = [declared(item) for item in plan.inputs]
-        kept, runs, layout = plan.kept, _joins(plan), layout_sha256(plan)
+        kept, layout = plan.kept, layout_sha256(plan)
+        runs = circuit_of_block(synopsis_plan(plan), bound_formula(plan), types_of((*plan.inputs, *plan.computed)))
         computed = None if kept is None else spec.ResultColumns(_columns(kept.columns), kept.expressions)
     job = spec.JobSpec(
         plan.name,
@@ -54,7 +54,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
-        runs,
+        replace(runs, by_timestamp=tick == TIMESTAMP),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout),
         *sink_specs(plan.sink),
         computed,
@@ -67,12 +67,6 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
 def _declared(plan: Plan, relations: dict[str, str], item: Input) -> spec.Stream | spec.Relation:
     """A table, with which of its rows joins can use."""
     return declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
-
-
-def _joins(plan: Plan) -> CircuitPlan:
-    """A circuit of one block: in columns, or in SQL where these do not run the query."""
-    tables = None if sql_reason(plan) is None else types_of((*plan.inputs, *plan.computed))
-    return circuit_of_block(synopsis_plan(plan), bound_formula(plan), tables)
 
 
 def _judged(table: spec.Stream | spec.Relation, options: JudgedConditions) -> spec.Stream | spec.Relation:

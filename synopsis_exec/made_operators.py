@@ -19,7 +19,7 @@ from streambound.synopsis_exec.declared_table import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import Types, sql_block, types_of
-from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.over import SqlOver
@@ -79,12 +79,10 @@ class MadeOperators:
         name = synopsis.name
         self.plans[name] = plan
         block: EngineOperator
-        if best or sql_reason(plan) is not None:
-            block = self.sql_block(plan, synopsis)
-        elif is_scan(synopsis):
+        if is_scan(synopsis):
             block = self.scan(name, types_of(plan.inputs), synopsis.branches[0])
         else:
-            block = synopsis
+            block = self.sql_block(plan, synopsis)
         if plan.kept is None:
             return block
         self.made[name] = block

@@ -230,11 +230,6 @@ class Plan(ReadsInputs):
         return self.columns if self.kept is None else self.kept.columns
 
     @property
-    def in_columns(self) -> bool:
-        """Whether the kernel of whole columns can close timestamps: it keeps no extrema."""
-        return not any(table.extrema for branch in self.branches for table in branch.tables)
-
-    @property
     def ends(self) -> dict[str, int]:
         """The streams that are finite in the query, each with its last timestamp wherever it is."""
         ends: dict[str, int] = {}

@@ -8,8 +8,8 @@ from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
-from streambound.synopsis_exec.synopsis_plan import kernel_in_words
 from streambound_runtime.decoding.reasons import a_type, shown
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.text import printed
 
 _RESULTS = "results: those already returned"
@@ -23,13 +23,11 @@ def plan_text(plan: Plan | PlannedCircuit) -> str:
     lines += [f"  compute {sentence}" for sentence in computed_in_words(plan)]
     lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
     lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
-    lines += [f"  kernel: {kernel_in_words(plan)}"] if isinstance(plan, Plan) else []
-    lines += [
-        f"  placement: {job.placement.where}, because {job.placement.because}",
-        "",
-        printed(job.plan.synopsis or job.plan),
-    ]
-    return "\n".join(lines)
+    lines += [f"  placement: {job.placement.where}, because {job.placement.because}", ""]
+    block = job.plan.operators[-1]
+    return "\n".join(
+        [*lines, printed(block.synopsis if isinstance(plan, Plan) and isinstance(block, SqlBlock) else job.plan)]
+    )
 
 
 def computed_in_words(plan: Plan | PlannedCircuit) -> list[str]:

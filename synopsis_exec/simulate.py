@@ -25,7 +25,7 @@ from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import column_of, pairs_of_arrow
+from streambound_runtime.operators.entries import column_of
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
@@ -94,8 +94,6 @@ def deltas_of(
 
 def tables_of(operator: Engine) -> dict[str, dict[Key, int]]:
     """The tables of a block, by name, with their entries; a circuit of more operators has none."""
-    if operator.alone is not None:
-        return {name: dict(pairs_of_arrow(entries)) for name, entries in operator.alone.dump().items()}
     block = operator.plan.operators[-1]
     if not isinstance(block, SqlBlock):
         return {}

@@ -1,4 +1,4 @@
-"""A select-project-join block alone, and in SQL where the columnar kernel does not run it."""
+"""A select-project-join block as operators of the engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import BlockTable
-from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, RowsOfStream
+from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember
 from streambound_runtime.operators.formula import Formula
@@ -17,13 +17,10 @@ Types = Mapping[str, str]
 """Columns' types in Spark SQL."""
 
 
-def circuit_of_block(synopsis: SynopsisPlan, bound: Formula, tables: Mapping[str, Types] | None = None) -> CircuitPlan:
-    """A block as the only operator of a circuit: of columns, or in SQL where ``tables`` have these types."""
-    operators: tuple[EngineOperator, ...] = (synopsis,)
-    if tables is not None:
-        rows, block = sql_block(synopsis, tables)
-        operators = (*rows, block)
-    return CircuitPlan(synopsis.columns, bound, operators, most=synopsis.most, distinct=synopsis.distinct)
+def circuit_of_block(synopsis: SynopsisPlan, bound: Formula, tables: Mapping[str, Types]) -> CircuitPlan:
+    """A block as the only operator of a circuit that keeps anything; ``tables`` are the types of what it reads."""
+    rows, block = sql_block(synopsis, tables)
+    return CircuitPlan(synopsis.columns, bound, (*rows, block), most=synopsis.most, distinct=synopsis.distinct)
 
 
 def sql_block(

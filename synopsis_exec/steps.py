@@ -16,6 +16,7 @@ from streambound.synopsis_exec.recorded import Row, recorded_rows
 from streambound.synopsis_exec.simulate import ClosedTimestamp, Key, replay
 from streambound.synopsis_exec.useful import useful
 from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.engine.block_joins import LONG_AGO
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""
@@ -125,6 +126,8 @@ def _in_order(table: dict[Key, int]) -> list[tuple[Key, int]]:
 
 
 def _value(value: object) -> str:
+    if value == LONG_AGO:
+        return "long ago"
     return "NULL" if value is None else repr(value) if isinstance(value, str) else str(value)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import sqlglot
 
-from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_text import kept_in_words
 from streambound_runtime.engine.plan import (
@@ -28,13 +27,8 @@ _HEAD = """\
 
 
 def tick_text(compiled: CompiledJob) -> str:
-    """The operators of a job, the tables that they keep, and the statements that they run in each tick.
-
-    Raises UsageError for a job that the kernel of columns runs.
-    """
+    """The operators of a job, the tables that they keep, and the statements that they run in each tick."""
     tree = compiled.job.plan
-    if tree.synopsis is not None:
-        raise UsageError(f"{compiled.name} is computed by columns, not in SQL", remedy="use --emit plan")
     kept = [f"-- It keeps {sentence}." for sentence in kept_in_words(compiled.plan)]
     head = "\n".join([_HEAD.format(name=compiled.name), *kept])
     tables = tables_of(tree)

@@ -39,11 +39,6 @@ class Variables:
     names: Names = field(default_factory=lambda: Names(("now", "streams")))
     given: dict[Attribute, str] = field(default_factory=dict)
 
-    @property
-    def attributes(self) -> list[Attribute]:
-        """The attributes of the query that have one; extrema have no source."""
-        return [attribute for attribute in self.given if attribute.source]
-
     def of(self, attribute: Attribute) -> str:
         """The variable of an attribute's value."""
         if attribute not in self.given:

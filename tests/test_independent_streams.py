@@ -27,7 +27,7 @@ from support.certificates import rejections
 from support.choices import Choices
 from support.encoding import encode_rows
 from support.kernel import plan_of, run_kernel
-from support.operators import kernels_of, steps
+from support.operators import steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import MORE
@@ -65,7 +65,7 @@ def _has_parts(plan: Plan) -> bool:
     ids=["no windows", "windows", "whole language"],
 )
 def test_random_queries_print_what_sql_says_within_their_bound(features: Features) -> None:
-    """Both kernels, timestamp by timestamp and in batches, against DuckDB."""
+    """Timestamp by timestamp and in batches, against DuckDB."""
     seen: Counter[str] = Counter()
     for seed in range(150 * MORE):
         choices = Choices.seeded(seed)
@@ -82,20 +82,17 @@ def test_random_queries_print_what_sql_says_within_their_bound(features: Feature
             continue
         seen["results"] += ran.results
         plan = plan_of(decision, statement.catalog)
-        if "columns" in kernels_of(plan):
-            encoded = encode_rows(statement.catalog, rows)
-            cuts = [choices.integer(1, 8) for _ in range(3)]
-            counts: Counter[Any] = Counter()
-            relations = {name: encoded.get(name, []) for name in statement.catalog.get("relations", {})}
-            for closed in steps(plan, "columns", relations, encoded, cuts):
-                for now, n, values in closed.results:
-                    counts[now, values] += n
-                assert ran.limit is None or closed.peak <= ran.limit
-            assert counts == Counter({(now, v): n for now, new in ran.expected.items() for v, n in new.items()})
-            seen["in columns"] += 1
+        encoded = encode_rows(statement.catalog, rows)
+        cuts = [choices.integer(1, 8) for _ in range(3)]
+        counts: Counter[Any] = Counter()
+        relations = {name: encoded.get(name, []) for name in statement.catalog.get("relations", {})}
+        for closed in steps(plan, relations, encoded, cuts):
+            for now, n, values in closed.results:
+                counts[now, values] += n
+            assert ran.limit is None or closed.peak <= ran.limit
+        assert counts == Counter({(now, v): n for now, new in ran.expected.items() for v, n in new.items()})
     assert seen["several parts"] > 5, seen
     assert seen["results"] > 5, seen
-    assert seen["in columns"] > 2, seen
 
 
 # --- wide queries ---------------------------------------------------------------------------------------------------
@@ -146,7 +143,7 @@ def test_a_wide_query_has_a_bound_a_certificate_and_a_job(shape: str) -> None:
     assert _has_parts(plan)
     for cuts in ([], [2, 3, 5], range(1, 9)):
         counts: Counter[Any] = Counter()
-        for closed in steps(plan, "columns", {}, encode_rows(catalog, rows), cuts):
+        for closed in steps(plan, {}, encode_rows(catalog, rows), cuts):
             counts.update({(now, values): n for now, n, values in closed.results})
             assert closed.peak <= WIDE[shape]
         assert counts == Counter({(now, v): n for now, new in expected.items() for v, n in new.items()})

@@ -21,7 +21,7 @@ from support.choices import Choices, drawn
 from support.command_line import call
 from support.kernel import actual_sizes
 from support.kernel_cases import Case, make_case
-from support.operators import kernel_of, steps
+from support.operators import steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
@@ -49,7 +49,7 @@ def check(case: Case, plan: Plan) -> tuple[int, bool]:
     known |= {symbol("n", stream): len(encoded.get(stream, ())) for stream in case.catalog["streams"]}
     limit = eval(plan.bound.entries.text, {"__builtins__": {}}, {**known, "max": max, "min": min})
     printed: dict[int, Counter[tuple[Any, ...]]] = {now: Counter() for now in expected}
-    for step in steps(plan, kernel_of(plan), relations, encoded, case.cuts):
+    for step in steps(plan, relations, encoded, case.cuts):
         assert step.peak <= limit
         for now, weight, values in step.results:
             printed[now][values] += weight

@@ -97,10 +97,13 @@ def _parts(node: exp.Expr, scalar: Reader) -> _Parts:
     distinct = bool(given) and isinstance(given[0], exp.Distinct)
     if distinct:
         given = [*given[0].expressions, *given[1:]]
+    order = given[-1] if given and isinstance(given[-1], exp.Order) else None
+    if order is not None:  # ARRAY_AGG(v ORDER BY ts)
+        given[-1] = order.this
     name, arguments = function_name(node), tuple(map(scalar, given))
     if name == "COUNT_IF" and not distinct and len(arguments) == 1:
         return _Parts("COUNT", (), filter=arguments[0])
-    return _Parts(_OF_TRUTH.get(name, name), arguments, distinct)
+    return _Parts(_OF_TRUTH.get(name, name), arguments, distinct, order=sort_keys(order, scalar))
 
 
 def function_name(node: exp.Expr) -> str:

@@ -34,7 +34,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.window_functions import operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.constants import VOID
+from streambound.analyzer.constants import VOID, is_interval
 from streambound.analyzer.derived import untyped
 from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.expressions.function import ANY
@@ -43,6 +43,7 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.flatten import written
 from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import Family
 
 
 def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: Schema = ()) -> None:
@@ -75,6 +76,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
             given = columns(input)
             for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
                 _check_numbers(call, computed_of(call), given, positions)
+                _check_simple(call, given, positions)
                 typed = all(type_of(one.syntax, given)[0] is not None for one in call.arguments)
                 if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
@@ -108,6 +110,18 @@ def _check_numbers(call: AggregateCall | WindowCall, of: Sequence[Scalar], given
         if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
             raise positions.finding(Code.TYPE_MISMATCH, message, argument.syntax, "cast it to the type that is meant")
+
+
+def _check_simple(call: AggregateCall, given: Schema, positions: Positions) -> None:
+    """Raise a Finding for an aggregate of arrays, structs and the like, of which no group keeps values."""
+    for one in computed_of(call):
+        kind = type_of(one.syntax, given)[0]
+        counted = call.function == "COUNT" and not call.distinct
+        if kind is None or kind.family is not Family.OTHER or kind == VOID or is_interval(kind) or counted:
+            continue
+        message = f"{call.function} of {kind.with_article} is outside the query language"
+        help = "take what is shown: MAX(w.start), MAX_BY(x, y), or a field of a struct of two, MAX(STRUCT(y, x)).x"
+        raise positions.finding(Code.UNSUPPORTED, message, one.syntax, help)
 
 
 def _check_alike(tree: Union | Except | Intersect, above: Schema, below: Schema, positions: Positions) -> None:

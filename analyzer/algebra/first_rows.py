@@ -10,15 +10,20 @@ SELECT DISTINCT ON (k) k, a FROM S ORDER BY k, ts DESC
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import is_aggregate_call
 
-_ALIAS, _NUMBER = "_rows", "_n"
+_ALIAS = "_rows"
 
 
-def first_rows(node: exp.Expr) -> exp.Select | None:
-    """A query that numbers the rows of another one; None for one without an order, or with more than whole numbers."""
+def first_rows(node: exp.Expr, fresh: Callable[[str], str]) -> exp.Select | None:
+    """A query that numbers the rows of another one; None for one without an order, or with more than whole numbers.
+
+    ``fresh`` makes a name one that no column has.
+    """
     order, distinct = node.args.get("order"), node.args.get("distinct")
     on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
     limits = _limits(node)
@@ -30,7 +35,7 @@ def first_rows(node: exp.Expr) -> exp.Select | None:
     inner.set("offset", None)
     if on is not None:
         inner.set("distinct", None)
-    columns = _OuterColumns(inner)
+    columns, named = _OuterColumns(inner, fresh), fresh("_n")
     partition = [columns.outside(one) for one in (on.expressions if isinstance(on, exp.Tuple) else [on] if on else [])]
     keys = [key for one in order.expressions if (key := _sorted(one, columns)).this not in partition]
     if not keys:
@@ -41,12 +46,12 @@ def first_rows(node: exp.Expr) -> exp.Select | None:
     skipped, count = (0, 1) if on is not None else limits
     tests: list[exp.Expr] = []
     if skipped:
-        tests.append(exp.GT(this=exp.column(_NUMBER), expression=exp.Literal.number(skipped)))
+        tests.append(exp.GT(this=exp.column(named), expression=exp.Literal.number(skipped)))
     if count is not None:
-        tests.append(exp.LTE(this=exp.column(_NUMBER), expression=exp.Literal.number(skipped + count)))
-    numbered = exp.Select(expressions=[exp.Star(), exp.alias_(number, _NUMBER)], from_=_from(inner))
+        tests.append(exp.LTE(this=exp.column(named), expression=exp.Literal.number(skipped + count)))
+    numbered = exp.Select(expressions=[exp.Star(), exp.alias_(number, named)], from_=_from(inner))
     made = exp.Select(
-        expressions=columns.shown,
+        expressions=columns.shown(named),
         from_=_from(numbered),
         where=exp.Where(this=exp.and_(*tests, copy=False)),
     )
@@ -85,8 +90,8 @@ def _sorted(node: exp.Expr, columns: _OuterColumns) -> exp.Ordered:
 class _OuterColumns:
     """The rows of a query as the query around it sees them; ``hidden`` columns are added for what it does not show."""
 
-    def __init__(self, inner: exp.Query) -> None:
-        self.inner, self.hidden = inner, list[str]()
+    def __init__(self, inner: exp.Query, fresh: Callable[[str], str]) -> None:
+        self.inner, self.fresh, self.hidden = inner, fresh, list[str]()
         self.is_one = isinstance(inner, exp.Select) and not inner.args.get("distinct")
         self.items = list(inner.selects)
         self.names = {one.alias_or_name.lower() for one in self.items if isinstance(one, exp.Alias | exp.Column)}
@@ -110,15 +115,14 @@ class _OuterColumns:
         same = next((one for one in self.items if one.unalias().sql("spark").lower() == text), None)
         if same is not None and same.alias_or_name and not isinstance(same, exp.Star):
             return exp.column(exp.to_identifier(same.alias_or_name, quoted=True))
-        name = f"_o{len(self.hidden) + 1}"
+        name = self.fresh(f"_o{len(self.hidden) + 1}")
         self.hidden.append(name)
         self.inner.append("expressions", exp.alias_(key.copy(), name))
         return exp.column(name)
 
-    @property
-    def shown(self) -> list[exp.Expr]:
-        """The list of the query around: the columns by their names, or all that are not hidden."""
+    def shown(self, number: str) -> list[exp.Expr]:
+        """The list of the query around: the columns by their names, or all but the number and those that are hidden."""
         named = len(self.names) == len(self.items) and not any(one.is_star for one in self.items)
         if named:
             return [exp.column(exp.to_identifier(one.alias_or_name, quoted=True)) for one in self.items]
-        return [exp.Star(except_=[exp.column(name) for name in (*self.hidden, _NUMBER)])]
+        return [exp.Star(except_=[exp.column(name) for name in (*self.hidden, number)])]

@@ -23,7 +23,6 @@ from streambound.analyzer.algebra.syntax import null_of
 ColumnsOf = Callable[[exp.Expr], Schema]
 """The columns of an entry of FROM."""
 _LATER: dict[type[exp.Expr], type[exp.Expr]] = {exp.GTE: exp.LTE, exp.GT: exp.LT}
-_SHOWN, _FOUND = "_s", "_n"
 
 
 def may_have_latest(node: exp.Select) -> bool:
@@ -33,8 +32,11 @@ def may_have_latest(node: exp.Select) -> bool:
     )
 
 
-def with_latest(node: exp.Select, columns: ColumnsOf) -> exp.Select | None:
-    """The SELECT without its first join, which is with the latest row of the other side; None where it is no such."""
+def with_latest(node: exp.Select, columns: ColumnsOf, fresh: Callable[[str], str]) -> exp.Select | None:
+    """The SELECT without its first join, which is with the latest row of the other side; None where it is no such.
+
+    ``fresh`` makes a name one that no column has.
+    """
     join, first = node.args["joins"][0], node.args["from_"].this
     asked = _asked(join, columns)
     if asked is None or not first.alias_or_name:
@@ -42,7 +44,7 @@ def with_latest(node: exp.Select, columns: ColumnsOf) -> exp.Select | None:
     named = {column.name.lower() for column in node.find_all(exp.Column)}
     outer = tuple(column for column in columns(first) if column.name.lower() in named)
     asked = replace(asked, items={name: one for name, one in asked.items.items() if name.lower() in named})
-    found = _Latest(first, outer, asked, columns(asked.rows))
+    found = _Latest(first, outer, asked, columns(asked.rows), fresh)
     made = found.made() if found.read() else None
     return None if made is None else found.select(node, made)
 
@@ -95,6 +97,7 @@ class _Latest:
     outer: Schema
     asked: _Asked
     inner: Schema
+    fresh: Callable[[str], str]
     keys: dict[str, ViewColumn] = field(default_factory=dict)
     own: list[exp.Expr] = field(default_factory=list)
     time: tuple[str, ViewColumn, bool] | None = None
@@ -135,18 +138,18 @@ class _Latest:
         falls = [isinstance(one, exp.Ordered) and bool(one.args.get("desc")) for one in self.asked.order]
         if order and (self._mine(order[0]) != mine or not falls[0] or len(order) > 1):
             return None
-        names = [column.name for column in self.outer]
+        names, number = [column.name for column in self.outer], self.fresh("_n")
         rows = [_column(name, self.first.alias_or_name) for name in names]
         values = [exp.alias_(value.copy(), name, quoted=True) for name, value in self.shown.items()]
         kinds = {name: type_of(value, self.inner)[0] for name, value in self.shown.items()}
         nulls = [exp.alias_(null_of(kind), name, quoted=True) for name, kind in kinds.items()]
-        left = _select([*rows, exp.alias_(exp.Literal.number(1), _SHOWN), *nulls], self.first)
+        left = _select([*rows, exp.alias_(exp.Literal.number(1), self.side), *nulls], self.first)
         same = {name: _column(one.name, one.alias) for name, one in (*self.keys.items(), (time, mine))}
         others = [
             exp.alias_(same[one.name].copy() if one.name in same else null_of(one.type), one.name, quoted=True)
             for one in self.outer
         ]
-        right = _select([*others, exp.alias_(exp.Literal.number(0), _SHOWN), *values], self.asked.rows)
+        right = _select([*others, exp.alias_(exp.Literal.number(0), self.side), *values], self.asked.rows)
         there = [
             exp.Not(this=exp.Is(this=_column(one.name, one.alias), expression=exp.Null())) for one in self.keys.values()
         ]
@@ -154,17 +157,22 @@ class _Latest:
             right.set("where", exp.Where(this=exp.and_(*[one.copy() for one in self.own], *there, copy=False)))
         both = exp.Union(this=left, expression=right, distinct=False)
         keys = [exp.Ordered(this=_column(time), nulls_first=True)]
-        keys.append(exp.Ordered(this=_column(_SHOWN), desc=earlier, nulls_first=not earlier))
+        keys.append(exp.Ordered(this=_column(self.side), desc=earlier, nulls_first=not earlier))
         calls = [
             exp.alias_(self._over(exp.LastValue(this=_column(name)), keys), name, quoted=True) for name in self.shown
         ]
-        calls.append(exp.alias_(self._over(exp.Count(this=exp.Star(), big_int=True), keys), _FOUND))
-        over = _select([*map(_column, names), _column(_SHOWN), *calls], _subquery(both, "_both"))
-        shown = exp.EQ(this=_column(_SHOWN), expression=exp.Literal.number(1))
-        found = [exp.GT(this=_column(_FOUND), expression=exp.Literal.number(0))] if self.asked.inner else []
+        calls.append(exp.alias_(self._over(exp.Count(this=exp.Star(), big_int=True), keys), number))
+        over = _select([*map(_column, names), _column(self.side), *calls], _subquery(both, "_both"))
+        shown = exp.EQ(this=_column(self.side), expression=exp.Literal.number(1))
+        found = [exp.GT(this=_column(number), expression=exp.Literal.number(0))] if self.asked.inner else []
         last = _select(list(map(_column, (*names, *self.shown))), _subquery(over, "_latest"))
         last.set("where", exp.Where(this=exp.and_(shown, *found, copy=False)))
         return _subquery(last, self.first.alias_or_name)
+
+    @property
+    def side(self) -> str:
+        """The column that is 1 in the rows that ask, and 0 in the others."""
+        return self.fresh("_s")
 
     @property
     def shown(self) -> dict[str, exp.Expr]:
@@ -173,7 +181,7 @@ class _Latest:
 
     def _called(self, name: str) -> str:
         taken = {one.name.lower() for one in self.outer}
-        return name if name.lower() not in taken else f"_{self.asked.alias}_{name}"
+        return name if name.lower() not in taken else self.fresh(f"_{self.asked.alias}_{name}")
 
     def select(self, node: exp.Select, made: exp.Subquery) -> exp.Select | None:
         """The SELECT over these rows; None where it names them in a way that has no such other name."""
@@ -202,7 +210,7 @@ class _Latest:
         return node
 
     def _over(self, call: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
-        counted = exp.Where(this=exp.EQ(this=_column(_SHOWN), expression=exp.Literal.number(0)))
+        counted = exp.Where(this=exp.EQ(this=_column(self.side), expression=exp.Literal.number(0)))
         spec = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
         return exp.Window(
             this=exp.Filter(this=call, expression=counted), partition_by=list(map(_column, self.keys)),

@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
+from streambound.analyzer.algebra.buckets import (
+    FLINK_COLUMNS,
+    BucketCalls,
+    TableFunction,
+    is_bucket,
+    table_function,
+)
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
@@ -20,8 +28,10 @@ from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
     Bucket,
+    BucketKind,
     Distinct,
     Except,
+    Filter,
     FirstRows,
     Fixpoint,
     Intersect,
@@ -183,16 +193,26 @@ class Lowering:
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
-        tree = self.windows.whole(self.query(node, {}))
+        tree = self.windows.printed(self.query(node, {}))
         if self.written:
             return tree
         self.queries.update({key: with_waiting_times(one, self.catalog) for key, one in self.queries.items()})
         return with_recent_rows(with_waiting_times(tree, self.catalog), self.queries, self.catalog)
 
+    def fresh(self, name: str) -> str:
+        """The name, or with a number one that no column of the catalog has and the SQL does not say."""
+        numbered = (f"{name}_{number}" for number in count(1))
+        return next(one for one in chain([name], numbered) if one.lower() not in self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        columns = (column.name.lower() for table in self.catalog.tables for column in table.columns)
+        return self.positions.words.union(columns)
+
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
-        ranked = None if self.written or self.periods else first_rows(node)
+        ranked = None if self.written or self.periods else first_rows(node, self.fresh)
         if ranked is not None and self._reads_streams(node, ctes, set()):
             return self._select(ranked, ctes)
         if isinstance(node, exp.Subquery | exp.Paren):
@@ -234,7 +254,7 @@ class Lowering:
         self.reject(clause, ("expressions", "recursive"))
         self._distinct_aliases(clause.expressions)
         try:
-            clause = with_one_relation(clause)
+            clause = with_one_relation(clause, self.fresh)
         except NotOneRelationError as error:
             raise self.positions.finding(Code.UNSUPPORTED, error.words, error.node, error.help) from None
         for cte in clause.expressions:
@@ -256,7 +276,7 @@ class Lowering:
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
-            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)))
+            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             if latest is not None:
                 return self._select(latest, ctes)
         distinct = node.args.get("distinct")
@@ -504,12 +524,28 @@ class Lowering:
             function.name, list(function.lengths), exp.Anonymous(this=function.name), node
         )
         time, keys = self.scalar(function.time, ctes), tuple(self.scalar(key, ctes) for key in function.keys)
-        tree: Tree = Bucket(
+        made = Bucket(
             rows, lengths.kind, time, lengths.size, lengths.slide, lengths.offset, FLINK_COLUMNS, alias, keys,
             syntax=node, at=self.positions.of(node),
         )  # fmt: skip
+        tree = self._cumulated(made) if function.name == "cumulate" else made
         names = _column_names(node)
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _cumulated(self, hopping: Bucket) -> Tree:
+        """``CUMULATE(TABLE t, DESCRIPTOR(ts), step, size)``, by the windows of that size which hop by the step.
+
+        [e - size, e)  ->  [b, e) WHERE e <= b + size, of the tumbling window [b, b + size) that the time is in.
+        """
+        start, end, _ = FLINK_COLUMNS
+        alias, size, last = hopping.alias, hopping.size, self.fresh("_last")
+        whole = replace(hopping, kind=BucketKind.TUMBLING, slide=size, columns=(start, last))
+        windows = replace(hopping, input=whole, columns=(self.fresh("_first"), *FLINK_COLUMNS[1:]))
+        within = exp.LTE(this=exp.column(end, alias), expression=exp.column(last, alias))
+        names = [*(column.name for column in self._columns(hopping.input)), *FLINK_COLUMNS]
+        items = tuple(Named(name, Scalar(exp.column(name, alias, quoted=True))) for name in names)
+        rows = Project(Filter(windows, Scalar(within), syntax=hopping.syntax), items, syntax=hopping.syntax)
+        return Alias(rows, alias, syntax=hopping.syntax, at=hopping.at)
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)

@@ -10,15 +10,13 @@ WITH RECURSIVE odd(x, y) AS (SELECT a, b FROM e UNION SELECT even.x, e.b FROM ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Distinct, Filter, Project, Tree, Union
-
-_OF = "_of"
 
 
 class NotOneRelationError(Exception):
@@ -65,8 +63,8 @@ def as_set(tree: Tree) -> Tree:
     return tree
 
 
-def with_one_relation(clause: exp.With) -> exp.With:
-    """A WITH RECURSIVE in which no two relations read each other.
+def with_one_relation(clause: exp.With, fresh: Callable[[str], str]) -> exp.With:
+    """A WITH RECURSIVE in which no two relations read each other; ``fresh`` gives names that nothing has.
 
     Raises NotOneRelationError where they cannot be one.
     """
@@ -76,7 +74,7 @@ def with_one_relation(clause: exp.With) -> exp.With:
     made = clause.copy()
     made.parent = clause.parent
     views = [one for one in made.expressions if one.alias.lower() in names]
-    relation = _OneRelation(made, views)
+    relation = _OneRelation(views, fresh)
     whole = relation.whole()
     needed = _reached(_bodies(made), names)
     before = [one for one in made.expressions if one.alias.lower() in needed - names]
@@ -84,19 +82,16 @@ def with_one_relation(clause: exp.With) -> exp.With:
     for view in views:
         view.set("this", relation.rows_of(view))
     made.set("expressions", [*before, whole, *views, *after])
-    return with_one_relation(made)
+    return with_one_relation(made, fresh)
 
 
 class _OneRelation:
     """The relation that has the rows of several, and in its first column the number of the one that a row is of."""
 
-    def __init__(self, clause: exp.With, views: Sequence[exp.CTE]) -> None:
+    def __init__(self, views: Sequence[exp.CTE], fresh: Callable[[str], str]) -> None:
         self.views = {view.alias.lower(): view for view in views}
         self.columns = {name: _columns(view) for name, view in self.views.items()}
-        taken = {table.name.lower() for table in clause.root().find_all(exp.Table)} | _bodies(clause).keys()
-        self.name = "_".join(view.alias for view in views)
-        while self.name.lower() in taken:
-            self.name += "_"
+        self.name, self.of = fresh("_".join(view.alias for view in views)), fresh("_of")
         first = views[0]
         for view in views:
             body = view.this.unnest()
@@ -117,14 +112,14 @@ class _OneRelation:
             raise NotOneRelationError(view, f"{view.alias} and what it reads start with no rows", "")
         steps = [self._numbered(*one) for one in named if one not in base]
         query = reduce(_union, list[exp.Expr]([*(self._numbered(*one) for one in base), *steps]))
-        columns = [_OF, *next(iter(self.columns.values()))]
+        columns = [self.of, *next(iter(self.columns.values()))]
         alias = exp.TableAlias(this=exp.to_identifier(self.name), columns=[*map(exp.to_identifier, columns)])
         return exp.CTE(this=query, alias=alias)
 
     def rows_of(self, view: exp.CTE) -> exp.Select:
         """The rows of one relation."""
         name = view.alias.lower()
-        of = exp.EQ(this=exp.column(_OF, self.name), expression=exp.Literal.number(list(self.views).index(name)))
+        of = exp.EQ(this=exp.column(self.of, self.name), expression=exp.Literal.number(list(self.views).index(name)))
         shown = zip(next(iter(self.columns.values())), self.columns[name], strict=True)
         items = [exp.alias_(exp.column(column, self.name), own) for column, own in shown]
         return exp.select(*items).from_(exp.Table(this=exp.to_identifier(self.name))).where(of)
@@ -136,7 +131,7 @@ class _OneRelation:
                 alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
                 table.replace(exp.Subquery(this=self.rows_of(view), alias=alias))
         star = exp.Column(this=exp.Star(), table=exp.to_identifier("rows"))
-        number_of = exp.alias_(exp.Literal.number(number), _OF)
+        number_of = exp.alias_(exp.Literal.number(number), self.of)
         return exp.select(number_of, star).from_(
             exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier("rows")))
         )

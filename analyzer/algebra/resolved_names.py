@@ -26,7 +26,10 @@ def _unknown(name: ColumnName, positions: Positions) -> Finding:
     aliases = dict.fromkeys(found.alias for found in given if found.alias)
     if column.table and column.table.lower() not in map(str.lower, aliases):
         message = f"no stream, relation or subquery {column.table!r} in this FROM"
-        return positions.finding(Code.UNKNOWN_STREAM, message, column, suggest(column.table, aliases))
+        field = f"a field of a subquery's struct has a name there: … {column.table}.{column.name} AS {column.name}"
+        is_struct = any(found.called(column.table) for found in given)
+        help = field if is_struct else suggest(column.table, aliases)
+        return positions.finding(Code.UNKNOWN_STREAM, message, column, help)
     if column.table:
         known = [f"{found.alias}.{found.name}" for found in given if found.alias]
         message, help = f"{column.table} has no column {column.name!r}", suggest(f"{column.table}.{column.name}", known)

@@ -9,14 +9,25 @@ It is exact: two windows are equal, and in the order of structs, as their starts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Distinct, Item, Named, Project, Scalar, Star, Tree
+from streambound.analyzer.algebra.nodes import (
+    Distinct,
+    Except,
+    Intersect,
+    Item,
+    Named,
+    Project,
+    Scalar,
+    Star,
+    Tree,
+    Union,
+)
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.findings import Positions
 
@@ -65,6 +76,19 @@ class WindowStructs:
 
     def whole(self, tree: Tree) -> Tree:
         """A query's rows as it says: each pair of ends is a window again."""
+        return self._listed(tree, self._joined)
+
+    def printed(self, tree: Tree) -> Tree:
+        """A statement's rows, of which a window ``w`` is two columns, ``w_start`` and ``w_end``."""
+        tree = self.split(tree)
+        if isinstance(tree, Distinct):
+            return replace(tree, input=self.printed(tree.input))
+        if isinstance(tree, Union | Except | Intersect):
+            return replace(tree, left=self.printed(tree.left), right=self.printed(tree.right))
+        return self._listed(tree, self._named_apart)
+
+    def _listed(self, tree: Tree, made: Callable[[list[Item]], Iterable[Item]]) -> Tree:
+        """A query's rows with another list, which is made of all of its items, where one is the end of a window."""
         if not self.apart or not any(self._is_start(column.name) for column in self.columns(tree)):
             return tree
         if isinstance(tree, Project):
@@ -73,7 +97,13 @@ class WindowStructs:
         else:
             tree = Project(tree, (), syntax=tree.syntax)
             items = list(_written_out(Star(), self.columns(tree.input)))
-        return replace(tree, items=tuple(self._joined(items)))
+        return replace(tree, items=tuple(made(items)))
+
+    def _named_apart(self, items: list[Item]) -> Iterator[Item]:
+        for item in items:
+            if isinstance(item, Named) and item.name.lower() in self.apart:
+                item = replace(item, name=item.name.replace(".", "_"), alias=True)
+            yield item
 
     def by_ends(self, node: Node, given: Schema) -> Node:
         """A SELECT over columns, or a condition, with the ends of windows in their place; a copy, if there are some."""
@@ -139,7 +169,9 @@ class WindowStructs:
             return found
 
         if end or isinstance(column.parent, exp.Is | exp.Count):  # a window is NULL where its start is
-            column.replace(made(end or "start"))
+            found = made(end or "start")
+            is_item = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
+            column.replace(exp.alias_(found, end) if is_item else found)
             return
         parent: exp.Expr | None = column.parent
         listed: exp.Expr = column

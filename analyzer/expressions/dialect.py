@@ -69,6 +69,7 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
         if isinstance(node, exp.Anonymous | exp.Identifier) and isinstance(node.this, str):
             node.set("this", node.this.removeprefix(_MARK))
             _read_unit(node)
+            _read_struct(node)
         elif isinstance(node, exp.Exists) and isinstance(node.this, exp.Subquery) and node.this.is_wrapper:
             node.set("this", node.this.unnest())
     return trees
@@ -81,6 +82,15 @@ def _read_unit(node: exp.Expr) -> None:
         unit = exp.Var(this=column.name)
         unit.meta.update(column.this.meta)
         column.replace(unit)
+
+
+def _read_struct(node: exp.Expr) -> None:
+    """``STRUCT(a, b + 1 AS c)``  ->  ``named_struct('a', a, 'c', b + 1)``; a value without a name has its place."""
+    if not isinstance(node, exp.Anonymous) or node.name.lower() != "struct":
+        return
+    named = [(one.output_name or f"col{place}", one.unalias()) for place, one in enumerate(node.expressions, 1)]
+    node.set("this", "named_struct")
+    node.set("expressions", [part for name, value in named for part in (exp.Literal.string(name), value)])
 
 
 def parsed_text(text: str) -> exp.Expr:

@@ -47,7 +47,12 @@ _WINDOWS = frozenset(
     {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"}
 )
 _ONE_OF_ROWS = "say which row's it is: MAX_BY(x, ts) is the latest one's, MIN_BY(x, ts) the earliest one's"
+_ARRAYS = (
+    "results have no arrays: show the rows with their window, window(ts, '1 hour') AS w, a row for each element; or "
+    "MAX_BY(x, ts), the latest one, and size(collect_set(x)), how many there are"
+)
 _INSTEAD = {
+    **dict.fromkeys(("collect_list", "collect_set", "array_agg", "listagg", "string_agg"), _ARRAYS),
     **dict.fromkeys(("any_value", "first", "first_value", "last", "last_value"), _ONE_OF_ROWS),
     "approx_count_distinct": "COUNT(DISTINCT x) is exact",
 }

@@ -97,7 +97,7 @@ class _Prefixes:
     def of(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> _Prefixes:
         names = [f"c{number}" for number in range(len(statement.columns))]
         tables, relations, text = _shown(spark, statement, folder)
-        written = spark.sql(text)
+        written = without_structs(spark.sql(text))
         printed_rows = printed(spark, statement, written, output, any(map(is_moment, tables)))
         found = comparable(printed_rows.toDF(*names, TIME, NUMBER)).persist()
         streams = {
@@ -175,7 +175,7 @@ class _Prefixes:
             known = bisect_right(mine, self.moments[place], key=lambda state: state[0])
             there = mine[known - 1][1] if known else []
             self.spark.createDataFrame(there, none.schema).createOrReplaceTempView(quoted(name))
-        return comparable(self.spark.sql(self.text).toDF(*self.names))
+        return comparable(without_structs(self.spark.sql(self.text)).toDF(*self.names))
 
     def _adds_up(self, place: int) -> bool:
         """Whether all changes up to a timestamp are together what the statement returns there."""
@@ -231,6 +231,15 @@ def counted(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
 def comparable(rows: DataFrame) -> DataFrame:
     """The rows with doubles as text of so many digits."""
     return rows.selectExpr(*(_rounded(name) if kind in ("double", "float") else name for name, kind in rows.dtypes))
+
+
+def without_structs(rows: DataFrame) -> DataFrame:
+    """The rows with the fields of each struct in its place, as a run prints windows of time and the like."""
+    if not any(kind.startswith("struct<") for _, kind in rows.dtypes):
+        return rows
+    whole = rows.toDF(*(f"c{place}" for place in range(len(rows.columns))))
+    parts = {field.name: getattr(field.dataType, "names", None) for field in whole.schema.fields}
+    return whole.select(*(f"{n}.`{part}`" if part else n for n, names in parts.items() for part in names or [""]))
 
 
 def _rounded(name: str) -> str:

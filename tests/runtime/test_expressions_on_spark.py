@@ -23,7 +23,7 @@ from streambound_runtime.driver import Driver
 from streambound_runtime.embedded import needs_spark, run_embedded, why_not_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import delta_of
-from streambound_runtime.placement import on_driver, state_owner
+from streambound_runtime.placement import state_owner
 from streambound_runtime.placement.result_rows import FACTS, batch_of, typed
 from streambound_runtime.settings import settings_of
 from streambound_runtime.usage import checked
@@ -224,11 +224,8 @@ SETS = {
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_set_of_results_of_several_rows_has_each_once(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Different rows give the same results, in one step and in several."""
-    monkeypatch.setattr(on_driver, "rows_at_once", lambda plan: 7)
+def test_a_set_of_results_of_several_rows_has_each_once(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
+    """Different rows give the same results."""
     text, _, summary = ran_here(recorded, tmp_path / "run", SETS[name])
     assert as_batch_sql_says(spark, recorded, tmp_path / "run", SETS[name], {}) > 4
     assert summary["results"] == len(text.splitlines())
@@ -236,11 +233,8 @@ def test_a_set_of_results_of_several_rows_has_each_once(
     assert summary["limit"] is None or summary["peak"] <= summary["limit"]
 
 
-def test_a_set_that_spark_computes_is_the_same(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_set_that_spark_computes_is_the_same(spark: Any, recorded: Path, tmp_path: Path) -> None:
     text, _, _ = ran_here(recorded, tmp_path / "here", SETS["with times"])
-    monkeypatch.setattr(on_driver, "rows_at_once", lambda plan: 40)
     assert ran(spark, recorded, tmp_path / "there", SETS["with times"], "driver")[0] == text
 
 

@@ -192,30 +192,6 @@ def test_executors_combine_equal_rows_for_the_driver(
     assert max(seen) > 1
 
 
-def test_executors_clip_what_they_combine(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rows whose values no later row tells apart come as one, and the results are the same."""
-    sql = "SELECT T.v FROM S, T WHERE T.ts <= S.ts AND T.k > S.v AND S.v BETWEEN 0 AND 3 AND T.v BETWEEN 1 AND 2"
-    summary = without_spark(recorded, tmp_path / "here", job_of(sql, CATALOG))
-    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
-    came = {True: 0, False: 0}
-    add = on_driver.OnDriver.add
-    for clipping in (True, False):
-        if not clipping:
-            monkeypatch.setattr(state_owner, "clips", lambda job, relations: tuple({} for _ in job.streams))
-
-        def noted(self: Any, stream: int, rows: Any, clipping: bool = clipping) -> None:
-            came[clipping] += sum(table.num_rows for table in rows)
-            add(self, stream, rows)
-
-        monkeypatch.setattr(on_driver.OnDriver, "add", noted)
-        folder = tmp_path / str(clipping)
-        assert counts(run_with(spark, job_of(sql, CATALOG), arguments(recorded, folder))) == counts(summary)
-        assert texts(folder) == texts(tmp_path / "here")
-    assert summary["results"] > 5 and came[True] < came[False]
-
-
 def test_a_checkpoint_in_buckets_goes_on_where_it_was_and_a_damaged_one_is_told(
     spark: Any, recorded: Path, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ def encode(value: Any, kind: str) -> Any:
         return int(value)
     if kind.startswith("decimal"):
         scale = int(kind.rstrip(") ").split(",")[1])
-        return int(Decimal(value).scaleb(scale))
+        return int(Fraction(value) * 10**scale)
     if kind in ("double", "float"):
         return float(value)
     return int(value) if kind in _INTEGERS else value
@@ -67,7 +67,7 @@ def encode_result(value: Any) -> Any:
         case date():
             return value.toordinal() - _EPOCH.date().toordinal()
         case Decimal():
-            return int(value.scaleb(-value.as_tuple().exponent))  # type: ignore[operator]
+            return int(Fraction(value) * 10 ** -value.as_tuple().exponent)  # type: ignore[operator]
         case Fraction():
             return float(value)
     return value

@@ -15,6 +15,7 @@ from streambound.criteria.verdict import Decision
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.simulate import deltas_of, operator_of_circuit, tables_of
+from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.spec import JobSpec
 from support.encoding import Rows, encode_rows
 
@@ -59,6 +60,23 @@ class Kernel:
     def tables(self) -> dict[str, dict[tuple[Any, ...], int]]:
         """The entries of each table, by its name."""
         return tables_of(self.operator)
+
+    def counted(self, table: str, n: int) -> None:
+        """Let every entry of a table stand for so many rows."""
+        import pyarrow as pa
+
+        block, state = self.operator.plan.operators[-1], self.dump()
+        assert isinstance(block, SqlBlock)
+        (name,) = (
+            f"{block.name}: {state_name(number, place)}"
+            for number, branch in enumerate(block.synopsis.branches)
+            for place, one in enumerate(branch.tables)
+            if one.name == table
+        )
+        entries = state[name]
+        assert entries.num_rows
+        counts = pa.array([n] * entries.num_rows, pa.decimal128(38, 0))
+        self.load({**state, name: entries.set_column(entries.schema.get_field_index("n"), "n", counts)})
 
 
 def synopsis_of(plan: Plan, relations: Rows) -> Kernel:

@@ -93,6 +93,18 @@ class OperatorQuery(WindowQuery):
             return f"{column} {word}IN (SELECT {stream}.b {rows} WHERE {more})"
         return f"{word}EXISTS (SELECT 1 {rows} WHERE {stream}.a = {column} AND {more})"
 
+    def _aggregate(self, columns: Sequence[str], top: bool) -> str:
+        """An aggregate; now and then of an array or a struct, which DuckDB has otherwise."""
+        if not self.choices.chance(8):
+            return super()._aggregate(columns, top and self.choices.chance(10))
+        one, other = self.choices.pick(columns), self.choices.pick(columns)
+        if self.choices.chance(40):
+            self.used["size of an array"] += 1
+            return f"⟦SIZE(COLLECT_SET({one}))‖COUNT(DISTINCT {one})⟧"
+        self.used["greatest struct"] += 1
+        least = f"MAX(ARRAY(COALESCE({one}, -100), COALESCE({other}, -100)))"
+        return f"⟦MAX(STRUCT({one} AS y, {other} AS x)).x‖NULLIF({least}[1], -100)⟧"
+
     def _named_twice(self, depth: int, width: int, top: bool) -> str:
         """A set operation of which a side has two columns of one name, or what is made of its rows."""
         left, right = (self.query(0, 2)[0] for _ in range(2))
@@ -355,7 +367,10 @@ class OperatorQuery(WindowQuery):
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
             aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))
-            if function == "rows" and self.choices.chance(30):
+            if low == "UNBOUNDED PRECEDING" and high == "CURRENT ROW" and self.choices.chance(25):
+                self.used["running count of distinct values"] += 1
+                aggregate = f"COUNT(DISTINCT {column})"
+            elif function == "rows" and self.choices.chance(30):
                 aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
         near = ""
@@ -452,9 +467,6 @@ class OperatorQuery(WindowQuery):
         if self.choices.chance(self.asks):
             found.append(self._subquery(columns))
         return f" WHERE {' AND '.join(found)}" if found else ""
-
-    def _aggregate(self, columns: Sequence[str], top: bool) -> str:
-        return super()._aggregate(columns, top and self.choices.chance(10))
 
     def _recursion(self, depth: int, width: int, top: bool) -> str:
         text = super()._recursion(depth, width, top)

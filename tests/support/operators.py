@@ -1,10 +1,10 @@
-"""Runs a query's synopsis, in SQL or in whole columns, in batches; its state goes through Arrow in between."""
+"""Runs a query's block in batches; its state goes through Arrow in between."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,8 +15,9 @@ from streambound.analyzer.expressions.values import derived_value
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import bound_formula, sql_reason, synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.tables import VARCHAR, engine_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 
@@ -26,37 +27,31 @@ Result = tuple[int, int, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Step:
-    """What closing some timestamps gave: results in order, the entries after them, the most after any, or the last."""
+    """What closing some timestamps gave: results in order, the entries after them, and the most after any tick."""
 
     results: list[Result]
     entries: int
     peak: int = field(compare=False)
 
 
-def kernel_of(plan: Plan) -> str:
-    """What a query's job is run by."""
-    return kernels_of(plan)[-1]
-
-
-def kernels_of(plan: Plan) -> list[str]:
-    """What runs a query: SQL any, whole columns those whose tables are counts."""
-    return ["sql"] if sql_reason(plan) else ["sql", "columns"]
-
-
-def operator_of(plan: Plan, kernel: str, relations: Mapping[str, list[Row]]) -> Engine:
+def operator_of(plan: Plan, relations: Mapping[str, list[Row]], by_timestamp: bool = False) -> Engine:
     """A new operator."""
-    tables = None if kernel == "columns" else types_of((*plan.inputs, *plan.computed))
+    tables = types_of((*plan.inputs, *plan.computed))
     circuit = circuit_of_block(synopsis_plan(plan), bound_formula(plan), tables)
-    return operator_of_circuit(circuit, relations)
+    return operator_of_circuit(replace(circuit, by_timestamp=by_timestamp), relations)
 
 
 def steps(
-    plan: Plan, kernel: str, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]], cuts: Sequence[int]
+    plan: Plan,
+    relations: Mapping[str, list[Row]],
+    streams: Mapping[str, list[Row]],
+    cuts: Sequence[int],
+    by_timestamp: bool = False,
 ) -> Iterator[Step]:
     """The steps of a new operator each, which takes over the state of the one before."""
     by_time, state = rows_by_time(plan, streams), None
     for batch in batches(sorted(by_time), cuts):
-        operator = operator_of(plan, kernel, relations)
+        operator = operator_of(plan, relations, by_timestamp)
         if state is not None:
             operator.load(state)
         results = operator.step(deltas_of(plan, by_time, batch))
@@ -71,16 +66,13 @@ def peak_entries(plan: Plan, relations: Mapping[str, list[Row]], streams: Mappin
 
     The streams end where a result has more duplicates than a job can print.
     """
-    kernel, by_time, most = kernel_of(plan), rows_by_time(plan, streams), 0
-    for many in (20, 1) if kernel == "columns" else (1,):  # together, timestamps cost columns no more than one alone
-        operator, most, times = operator_of(plan, kernel, relations), 0, sorted(by_time)
-        try:
-            for batch in batches(times, range(0, len(times), many)):
-                operator.step(deltas_of(plan, by_time, batch))
-                most = max(most, operator.peak)
-            return most
-        except OverflowError as error:
-            assert "duplicates" in str(error)
+    operator, by_time, most = operator_of(plan, relations), rows_by_time(plan, streams), 0
+    try:
+        for now in sorted(by_time):
+            operator.step(deltas_of(plan, by_time, [now]))
+            most = max(most, operator.peak)
+    except OverflowError as error:
+        assert "duplicates" in str(error)
     return most
 
 
@@ -99,7 +91,7 @@ def deltas_of(plan: Plan, by_time: Mapping[int, Mapping[str, list[Row]]], batch:
         stream.name: delta_of_rows(
             [with_derived(stream, row) for now in batch for row in by_time[now].get(stream.name, ())],
             str(stream.timestamp),
-            tuple(column.name for column in stream.columns),
+            {column.name: engine_type(column.type.name) == VARCHAR for column in stream.columns},
         )
         for stream in plan.streams
     }
@@ -110,12 +102,12 @@ def with_derived(stream: Input, row: Row) -> Row:
     return {**row, **{column.name: derived_value(column, stream.declared, row) for column in stream.derived}}
 
 
-def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:
-    """Rows of one stream as a delta, texts as places in a dictionary in no particular order."""
+def delta_of_rows(rows: list[Row], time: str, names: Mapping[str, bool]) -> Delta:
+    """Rows of a stream as a delta; ``names`` say which columns are texts: places in a dictionary in no order."""
     columns, nulls, dictionary = {}, {}, {}
-    for name in names:
+    for name, text in names.items():
         values = [row[name] for row in rows]
-        if any(isinstance(value, str) for value in values):
+        if text:
             words = sorted({value for value in values if value is not None}, reverse=True)
             places, dictionary[name] = {word: place for place, word in enumerate(words)}, pa.array(words, pa.string())
             columns[name] = np.array([places.get(value, 0) for value in values], dtype=np.int64)

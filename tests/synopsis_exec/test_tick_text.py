@@ -36,6 +36,7 @@ def printed(folder: Path, sql: str) -> str:
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT a.k, b.v FROM S a, S b WHERE a.k = b.k AND a.ts > b.ts",
         "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM S GROUP BY k",
         "SELECT DISTINCT v % 2 AS c FROM (SELECT v FROM S EXCEPT SELECT k FROM S) x",
         "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS r FROM S) q WHERE r <= 1",
@@ -58,12 +59,3 @@ def test_they_are_those_that_an_engine_runs_and_duckdb_takes_them(tmp_path: Path
 
 def nothing(*given: Any) -> Any:
     raise AssertionError("nothing is computed beside the operators")
-
-
-def test_a_query_without_such_operators_has_none(tmp_path: Path) -> None:
-    (tmp_path / "streams.toml").write_text(CATALOG)
-    (tmp_path / "q.sql").write_text("SELECT k FROM S WHERE v > 3")
-    given = ["explain", str(tmp_path / "q.sql"), "--emit", "sql", "--catalog", str(tmp_path / "streams.toml")]
-    result = CliRunner().invoke(cli.main, given)
-    assert result.exit_code == 2
-    assert "computed by columns" in result.output

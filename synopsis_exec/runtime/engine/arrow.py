@@ -13,8 +13,7 @@ from streambound_runtime.arrays import Integers, Mask, Numbers, Values
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, places
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.exact import LARGEST, greatest, integers
-from streambound_runtime.operators.frame import coded
-from streambound_runtime.operators.ordered import order_of
+from streambound_runtime.operators.ordered import coded, order_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,6 +66,21 @@ def consolidated(table: pa.Table, names: Sequence[str]) -> Delta:
         weights = np.add.reduceat(weights if fit else weights.astype(object), starts)
     there = np.flatnonzero(weights != 0)
     return replace(delta.take(order[starts[there]]), weight=weights[there])
+
+
+def narrowed(table: pa.Table) -> pa.Table:
+    """A table whose columns of whole decimals are of 64 bits where all fit."""
+    import pyarrow as pa
+
+    for place, column in enumerate(table.columns):
+        if pa.types.is_decimal(column.type):
+            try:
+                found = column.cast(pa.int64())
+            except pa.ArrowInvalid:
+                continue
+            plain = found if found.null_count else pa.array(found.to_numpy())  # without bits that say what is NULL
+            table = table.set_column(place, table.column_names[place], plain)
+    return table
 
 
 def _comparable(delta: Delta, name: str, column: pa.ChunkedArray) -> tuple[Values, Mask | None]:

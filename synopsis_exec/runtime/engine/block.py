@@ -117,16 +117,21 @@ class SqlBlock(BlockTables):
         """A table's entries with what was added; those of no use go, and those too old to be told apart are one."""
         state = self._state(number, place)
         names = [name for name, _ in self.entry_columns(number, place)]
-        log, added = at.temporary(f"log_{state.name}"), at.temporary(f"added_{state.name}")
-        if self.synopsis.branches[number].apart:  # rows of other timestamps are other entries
+        log, added, branch = (
+            at.temporary(f"log_{state.name}"),
+            at.temporary(f"added_{state.name}"),
+            self.synopsis.branches[number],
+        )
+        if branch.apart:  # rows of other timestamps are other entries
             rows = f"SELECT {listed(*names, *self.weights.names)} FROM {log} WHERE {state.lasts}"
             return [TickStatement(f"INSERT INTO {at.state(state.name)} {rows}"), *deleted(state, at)]
-        new = self.weights.grouped(names, f"FROM {log} WHERE t > {LONG_AGO}")
-        steps = [TickStatement(new, added), *self._folded(at, number, place, added), *deleted(state, at)]
-        table = self.synopsis.branches[number].tables[place]
-        limits = {
-            f"a{s}": f"{CLOSED} - {most - 1}" for s, gone, most in table.ages if gone is None and most is not None
-        }
+        steps = []
+        if any(family.table == place for family in branch.families):  # their logs have the entries of before, too
+            new = self.weights.grouped(names, f"FROM {log} WHERE t > {LONG_AGO}")
+            steps, log = [TickStatement(new, added)], added
+        steps += [*self._folded(at, number, place, log), *deleted(state, at)]
+        ages = branch.tables[place].ages
+        limits = {f"a{s}": f"{CLOSED} - {most - 1}" for s, gone, most in ages if gone is None and most is not None}
         if not limits:
             return steps
         is_old = " OR ".join(f"({name} <= {limit} AND {name} > {LONG_AGO})" for name, limit in limits.items())

@@ -242,18 +242,15 @@ class BranchSql:
         keys = f"SELECT DISTINCT {listed(*names) or 'true AS there'} FROM {self._entries(table)}"
         time = f"l.a{ages[0][0]}" if self.branch.tables[table].single and ages else "l.t"
         sums = dict(zip(self.weights.names, self.weights.totals, strict=True)) or {"m": "count(*)"}
-        inner = [f"{sum} AS {name}" for name, sum in sums.items()]
-        window = "OVER (PARTITION BY g ORDER BY t)"
-        shown = [f"sum({name}) {window} AS {name}" for name in sums]
+        window = f"OVER (PARTITION BY q.g ORDER BY {time})"  # rows of one time have the same sums
+        shown = [f"{sum} {window} AS {name}" for name, sum in sums.items()]
         for name, greatest in best.items():
-            how = "max" if greatest else "min"
-            inner += [f"{how}(l.{name}) AS {name}", f"bool_or(l.{name} IS NULL) AS none"]
-            shown.append(f"CASE WHEN NOT bool_or(none) {window} THEN {how}({name}) {window} END AS {name}")
+            value = f"{'max' if greatest else 'min'}(l.{name}) {window}"
+            shown.append(f"CASE WHEN NOT bool_or(l.{name} IS NULL) {window} THEN {value} END AS {name}")
         alike = f"{self._entries(table)} l JOIN {self._known(table)} q ON {same(names, 'l', 'q')}"
-        once = f"SELECT {listed('q.g', f'{time} AS t', *inner)} FROM {alike} GROUP BY ALL"
         return [
             TickStatement(f"SELECT *, row_number() OVER () AS g FROM ({keys})", self._known(table)),
-            TickStatement(f"SELECT {listed('g', 't', *shown)} FROM ({once})", self._versions(table)),
+            TickStatement(f"SELECT {listed('q.g', f'{time} AS t', *shown)} FROM {alike}", self._versions(table)),
         ]
 
     def _known(self, table: int) -> str:

@@ -139,7 +139,7 @@ class BlockTables:
         found = [(f"e{n}", kinds[variable]) for n, variable in enumerate(table.columns)]
         found += [(f"a{stream}", BIGINT) for stream, *_ in table.ages]
         found += zip(self.key_names, self.key_types, strict=True)
-        return tuple(found) or (("there", "BOOLEAN"),)
+        return tuple(found) if found or self.weights.counted else (("there", "BOOLEAN"),)
 
     def best(self, number: int, place: int) -> dict[str, bool]:
         """The columns of a table in which entries that agree in the others have the greatest value, or the least."""

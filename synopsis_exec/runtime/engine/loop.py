@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.engine.arrow import consolidated, delta_of, table_of
+from streambound_runtime.engine.arrow import consolidated, delta_of, narrowed, table_of
 from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -34,16 +33,14 @@ from streambound_runtime.operators.circuit_plan import (
     PeriodNode,
     RelationNode,
 )
-from streambound_runtime.operators.delta import Delta, Times, end_before
+from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
-from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
@@ -52,7 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
+NativeOperator = ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -80,10 +77,8 @@ class Engine:
         self.operators = {one.name: one for one in self.plan.operators}
         self.tables = tables_of(self.plan)
         self.session = Session()
-        natives = (one for one in self.plan.operators if isinstance(one, SynopsisPlan | NativeNode))
+        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
         self.natives = {one.name: self._made(one, relations) for one in natives}
-        self.alone = None if self.contracts or plan.watched else self._alone()
-        """The only operator, where that is a synopsis: its rows are the results as they are, no table has them."""
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for one in self.plan.operators:
@@ -94,9 +89,7 @@ class Engine:
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
 
-    def _made(self, one: SynopsisPlan | NativeNode, relations: Relations) -> NativeOperator:
-        if isinstance(one, SynopsisPlan):
-            return SynopsisJoin(one, relations)
+    def _made(self, one: NativeNode, relations: Relations) -> NativeOperator:
         match one.node:
             case ChangesNode() as node:
                 return ChangingRelation(node)
@@ -121,10 +114,6 @@ class Engine:
         for step in block.related(at):
             self.session.run(statement(step))
 
-    def _alone(self) -> SynopsisJoin | None:
-        found = None if self.plan.synopsis is None else self.natives[self.plan.synopsis.name]
-        return found if isinstance(found, SynopsisJoin) else None
-
     @property
     def peak(self) -> int:
         """The most entries there were after any tick of the last step."""
@@ -136,10 +125,6 @@ class Engine:
         All before ``until`` is closed; None where that is not known beyond the last row. ``over``: no row follows.
         """
         self.rejected = []
-        if self.alone is not None:  # it closes each timestamp by itself
-            results = self.alone.step({**deltas, **end_before(until)})
-            self.history = self.alone.history
-            return _called(results, self.plan.columns)
         times = Times(deltas.values()).all
         found, sizes = list[Delta](), list[int]()
         ends = self._ends(deltas, times)
@@ -211,7 +196,7 @@ class Engine:
                 native.tick(ticks)
             return
         match one:
-            case SynopsisPlan() | NativeNode():
+            case NativeNode():
                 found = self._native(one, deltas, ticks)
             case EndedKeyRows():
                 found = self.ended[one.name]
@@ -228,12 +213,8 @@ class Engine:
                 return
         self._put(one, table_of(found, one.types))
 
-    def _native(self, one: SynopsisPlan | NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
+    def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         native = self.natives[one.name]
-        if isinstance(native, SynopsisJoin):  # of what has no name only the timestamps count, which are closed
-            read = {scan.table for branch in native.plan.branches for scan in branch.scans}
-            mine = {name: delta for name, delta in deltas.items() if name in read}
-            return native.step({**mine, **end_before(ticks.until)})
         if isinstance(native, ChangingRelation):
             found = native.step_of(deltas, ticks)
             self.rejected += native.rejected
@@ -275,8 +256,6 @@ class Engine:
 
     def remembered(self) -> Delta:
         """The results of a set, its only operator, that it has returned, as far as they may come again."""
-        if self.alone is not None:
-            return _called(self.alone.remembered(), self.plan.columns)
         block = self.plan.operators[-1]
         assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
         shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
@@ -321,18 +300,20 @@ class Engine:
             for state in states_of(one):
                 shown = (as_decimal(column, kind) for column, kind in state.columns)
                 name = self.tables[one.name].state(state.name)
-                found[f"{one.name}: {state.name}"] = self.session.read(f"SELECT {', '.join(shown) or '*'} FROM {name}")
+                with within_types(one.name):
+                    rows = self.session.read(f"SELECT {', '.join(shown) or '*'} FROM {name}")
+                found[f"{one.name}: {state.name}"] = narrowed(rows)
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
         for name, contract in self.contracts.items():
             found[f"{name}: {_TOGETHER}"] = lines_of_json(contract.dump())
         import pyarrow as pa
 
-        return found if self.alone is not None else found | {"begun": pa.table({"begun": [self.begun]})}
+        return found | ({"begun": pa.table({})} if self.begun else {})
 
     def load(self, state: DumpedState) -> None:
         """Take over what `dump` returned."""
-        self.begun = self.alone is not None or bool(state["begun"].column(0)[0].as_py())
+        self.begun = "begun" in state
         for name, keys in self.watched.operators.items():
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
@@ -359,13 +340,6 @@ def _together(parts: Sequence[Delta], columns: tuple[str, ...]) -> Delta:
     """Deltas of one tick after the other as one."""
     rows = [row for part in parts for row in zip(part.time.tolist(), part.weights().tolist(), part.rows(), strict=True)]
     return no_rows(rows, columns)
-
-
-def _called(delta: Delta, names: Sequence[str]) -> Delta:
-    """A delta whose columns are called otherwise."""
-    new = dict(zip(delta.columns, names, strict=True))
-    nulls = {new[name]: null for name, null in delta.nulls.items()}
-    return replace(delta, columns=dict(zip(names, delta.columns.values(), strict=True)), nulls=nulls)
 
 
 def _only(delta: Delta, columns: Sequence[str]) -> Delta:

@@ -25,7 +25,6 @@ from streambound_runtime.operators.circuit_plan import (
     RelationNode,
 )
 from streambound_runtime.operators.formula import Formula
-from streambound_runtime.operators.plan import SynopsisPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ SqlOperator = (
     | SqlRunning
     | SqlStreamJoin
 )
-OtherOperator = SynopsisPlan | NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
+OtherOperator = NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
 """Operators whose rows come from elsewhere, each tick as a table."""
 EngineOperator = SqlOperator | OtherOperator
 
@@ -148,12 +147,6 @@ class CircuitPlan:
     timed: bool = True
     counted: bool = True
     kept: tuple[StateBound, ...] = ()
-
-    @property
-    def synopsis(self) -> SynopsisPlan | None:
-        """The only operator, where that is one."""
-        first = self.operators[0]
-        return first if len(self.operators) == 1 and isinstance(first, SynopsisPlan) else None
 
     @property
     def timestamps(self) -> bool:

@@ -7,13 +7,12 @@ back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Numbers, Values
-from streambound_runtime.frontier.intervals import END
 from streambound_runtime.row_values import Value
 
 if TYPE_CHECKING:
@@ -68,17 +67,6 @@ class Delta:
             found = dictionary.take(places)
         return found if null is None or found.null_count or not null.any() else pc.if_else(null, None, found)
 
-    def with_distinct_texts(self) -> Delta:
-        """The same rows, with each text once in its column's dictionary, which is not empty."""
-        import pyarrow as pa
-
-        columns, dictionary = {**self.columns}, {**self.dictionary}
-        for name in self.dictionary:
-            found = self.texts(name).dictionary_encode()
-            columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-            dictionary[name] = found.dictionary if len(found.dictionary) else pa.array([""])
-        return replace(self, columns=columns, dictionary=dictionary)
-
     def take(self, which: Integers | Mask | slice) -> Delta:
         """Some of the rows: those at places, those of a mask, or a part."""
         columns = {name: values[which] for name, values in self.columns.items()}
@@ -109,14 +97,6 @@ def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[st
         columns,
         nulls,
     )
-
-
-def end_before(until: int | None) -> dict[str, Delta]:
-    """The end of what is closed before a timestamp, as rows of no stream: what is too old goes, also where none came.
-
-    Empty where the end is not known, or beyond every timestamp.
-    """
-    return {} if until is None or until >= END else {"": Delta(np.array([until - 1]), None, {})}
 
 
 class Times:

@@ -1,30 +1,18 @@
-"""Places of many integers in an ordered array."""
+"""The order of rows: of integers, and of the values of several columns."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Values, are_integers
+from streambound_runtime.arrays import Integers, Mask, Values, are_integers
 from streambound_runtime.operators.exact import LARGEST
 
 DENSE = 1 << 12
-"""Codes below this are always worth an array that they index."""
+"""Integers within a span like this are their own codes."""
 FEW = 1 << 10
-"""So many searches are not worth being put in order."""
+"""So many integers are not worth being sorted by digits."""
 DIGIT = 16
 """Bits of a digit that integers are sorted by: NumPy sorts no more of them without comparisons."""
-
-
-def few(codes: int, rows: int) -> bool:
-    """Whether there are so few codes that an array that they index is worth it, beside so many rows."""
-    return codes <= max(DENSE, 8 * rows)
-
-
-def sums_below(codes: Integers, size: int) -> Integers:
-    """How many codes are below 0, 1, … ``size``."""
-    sums = np.zeros(size + 1, dtype=np.int64)
-    np.add.accumulate(np.bincount(codes, minlength=size), out=sums[1:])
-    return sums
 
 
 def order_of(values: Values) -> Integers:
@@ -48,31 +36,29 @@ def order_of(values: Values) -> Integers:
     return order
 
 
-def searched(ordered: Values, wanted: Values) -> Integers:
-    """As `np.searchsorted`, whose searches are faster one after the other in order: more of memory is near then."""
-    if len(wanted) <= FEW or (wanted[1:] >= wanted[:-1]).all():
-        return np.searchsorted(ordered, wanted)
-    order = order_of(wanted)
-    found = np.empty(len(wanted), dtype=np.int64)
-    found[order] = np.searchsorted(ordered, wanted[order])
-    return found
+def coded(columns: list[tuple[Values, Mask | None]], length: int) -> tuple[Integers, int]:
+    """A number per row, in the order of the columns' values, NULL first, and a number above all of them."""
+    codes, size = np.zeros(length, dtype=np.int64), 1
+    for values, null in columns:
+        column, width = _column_codes(values, null)
+        if size * width > 2**62:
+            found, codes = np.unique(codes, return_inverse=True)
+            size = len(found)
+        if size * width > 2**62:
+            found, column = np.unique(column, return_inverse=True)
+            width = len(found)
+        codes, size = (codes * width + column, size * width) if size > 1 else (column, width)
+    return codes, size
 
 
-class Ordered:
-    """Integers in order that many are looked up in: with an array that says where each begins, if that is short."""
-
-    def __init__(self, values: Integers) -> None:
-        self.values, self.low, self.width = values, 0, 0
-        self.starts: Integers | None = None
-        if len(values):
-            self.low = int(values[0])
-            self.width = int(values[-1]) - self.low + 1
-
-    def places(self, wanted: Values) -> Integers:
-        """How many of the integers are below each of some."""
-        if len(wanted) <= FEW or not are_integers(wanted) or not 0 < self.width <= max(FEW, 2 * len(self.values)):
-            return searched(self.values, wanted)
-        if self.starts is None:
-            self.starts = sums_below(self.values - self.low, self.width)
-        within: Integers = np.clip(wanted, self.low, min(self.low + self.width, LARGEST))
-        return self.starts[within - self.low]
+def _column_codes(values: Values, null: Mask | None) -> tuple[Integers, int]:
+    if not len(values):
+        return np.zeros(0, dtype=np.int64), 1
+    codes: Integers
+    low, high = (int(values.min()), int(values.max())) if are_integers(values) else (0, LARGEST)
+    if are_integers(values) and high - low < max(DENSE, 8 * len(values)):
+        codes, width = values - low if low else values, high - low + 1
+    else:
+        found, codes = np.unique(values, return_inverse=True)
+        width = len(found)
+    return (codes, width) if null is None else (np.where(null, 0, codes + 1), width + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,11 +48,8 @@ class Pending:
         """How many timestamps have rows."""
         return len(self.open())
 
-    def closed(self, until: int | None, most: int) -> Iterator[dict[str, Delta]]:
-        """Take out the rows before a timestamp, or all, in order of time, about ``most`` at a time.
-
-        None of a timestamp's rows are apart from the others.
-        """
+    def closed(self, until: int | None) -> dict[str, Delta]:
+        """Take out the rows before a timestamp, or all, in order of time; empty without rows."""
         import pyarrow as pa
 
         closing: Tables = {}
@@ -64,19 +61,9 @@ class Pending:
                 everything = bool(early.all())
                 closing[name] = table if everything else table.filter(pa.array(early))
                 self.tables[name] = table.slice(0, 0) if everything else table.filter(pa.array(~early))
-        ends = _ends([_times(table) for table in closing.values()], most)
-        if not ends:
-            return
-        ordered = {name: _in_order(table) for name, table in closing.items()}
-        del closing
-        starts = dict.fromkeys(ordered, 0)
-        for end in ends:
-            deltas = {}
-            for name, table in ordered.items():
-                stop = int(np.searchsorted(_times(table), end, side="right"))
-                part = table.slice(starts[name], stop - starts[name])
-                deltas[name], starts[name] = delta_of_table(part, self.kinds[name]), stop
-            yield deltas
+        if not any(table.num_rows for table in closing.values()):
+            return {}
+        return {name: delta_of_table(_in_order(table), self.kinds[name]) for name, table in closing.items()}
 
 
 def delta_of_table(table: pa.Table, kinds: Mapping[str, SqlType]) -> Delta:
@@ -165,19 +152,6 @@ def _in_order(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.argsort(times, kind="stable")))
 
 
-def _ends(times: list[Integers], most: int) -> list[int]:
-    """The last timestamps of slices of about so many rows."""
-    every = _joined(times)
-    if len(every) <= most:
-        return [int(every.max())] if len(every) else []
-    every.sort()
-    return sorted({int(every[min(stop, len(every)) - 1]) for stop in range(most, len(every) + most, most)})
-
-
 def _distinct(times: list[Integers]) -> Integers:
-    return np.unique(_joined(times))
-
-
-def _joined(times: list[Integers]) -> Integers:
     """The times of all streams; a query of relations alone has none."""
-    return np.concatenate([np.zeros(0, dtype=np.int64), *times])
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *times]))

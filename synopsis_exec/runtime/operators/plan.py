@@ -10,7 +10,6 @@ number n.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from streambound_runtime.operators.formula import Formula, Members
 
@@ -235,8 +234,7 @@ class FamilyPlan:
 class Subplan:
     """One select-project-join branch; its transitions are in order, targets smallest first.
 
-    ``texts`` are the variables that hold texts. With rows ``apart``, its tables have those of one stream each, and all
-    else is joined where results are made.
+    With rows ``apart``, its tables have those of one stream each, and all else is joined where results are made.
     """
 
     scans: tuple[TableScan, ...]
@@ -244,7 +242,6 @@ class Subplan:
     tables: tuple[Table, ...]
     transitions: tuple[Transition, ...]
     families: tuple[FamilyPlan, ...] = ()
-    texts: tuple[str, ...] = ()
     apart: bool = False
 
 
@@ -261,15 +258,13 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class SynopsisPlan:
-    """The operator that keeps the synopsis of select-project-join branches, which columns join without SQL.
+    """The synopsis of select-project-join branches.
 
     ``types`` are those of its results in the engine: of their ``columns``, then of the ``sums`` that they carry beside
     how often they are there. A set that ``repeats`` does not remember what
     it has returned: a result may come again.
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ()
-    timed: ClassVar[bool] = True
     name: str
     columns: tuple[str, ...]
     types: tuple[str, ...]

@@ -18,7 +18,6 @@ from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import unreadable
 from streambound_runtime.failures import failure_of
-from streambound_runtime.operators.clipping import Ends, clipped
 from streambound_runtime.operators.pending import combined
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, chunk_of, packed_facts
 from streambound_runtime.placement.derived_on_executors import DerivedOnExecutors, Errors, MissingRowTextError, union
@@ -47,7 +46,7 @@ def decoded_on_executors(
     run: RunContext, arrived: Batch, late_before: int | None, raised: Errors | None = None
 ) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
-    made = lambda number: _decoding(run.job, number, run.ends[number])  # noqa: E731
+    made = lambda number: _decoding(run.job, number)  # noqa: E731
     return over_rows(run, arrived, FOUND, made, late_before, raised)
 
 
@@ -168,7 +167,7 @@ def _decoded(
     return decode
 
 
-def _decoding(job: JobSpec, number: int, ends: dict[str, Ends]) -> Callable[[Iterator[DecodedChunk]], Batches]:
+def _decoding(job: JobSpec, number: int) -> Callable[[Iterator[DecodedChunk]], Batches]:
     stream = job.streams[number]
 
     def apart(chunks: Iterator[DecodedChunk]) -> Batches:
@@ -177,7 +176,7 @@ def _decoding(job: JobSpec, number: int, ends: dict[str, Ends]) -> Callable[[Ite
                 (number, place, None, packed_facts(chunk, stream.counted))
             ]
             if chunk.good is not None:
-                good = combined(clipped(chunk.good, stream, ends))
+                good = combined(chunk.good)
                 found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
             yield record(found)
 

@@ -20,10 +20,9 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
-from streambound_runtime.engine.loop import Engine
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Times
 from streambound_runtime.operators.formula import value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
@@ -48,7 +47,7 @@ from streambound_runtime.placement.result_rows import (
     results_of,
     schema_of,
 )
-from streambound_runtime.placement.state_owner import Closed, RunContext, rows_at_once, too_many
+from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
@@ -246,10 +245,10 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     waiting = Pending(job.streams, of_kind(tables, "pending"))
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
-    closed = [np.zeros(0, dtype=np.int64)]
-    slices = iter(()) if folding.until is None else waiting.closed(folding.until, rows_at_once(job.plan))
+    deltas = {} if folding.until is None else waiting.closed(folding.until)
     peak = operator.entries()
-    for found in _steps(operator, _noted(slices, closed), folding):
+    for given, until, last in ((deltas, None, False), ({}, folding.until, folding.last)):
+        found = operator.step(given, until, last)
         peak = max(peak, operator.peak)
         if found.size:
             yield batch_of(job, found)
@@ -259,24 +258,11 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         write_atomically(folder / saved, packed({}, state_of(kept, waiting)))
         _forget_before(folder, folding.batch - 2)
     found_of = {
-        "closed": pa.table({"time": np.concatenate(closed)}),
+        "closed": pa.table({"time": Times(deltas.values()).all}),
         "open": pa.table({"time": waiting.open()}),
     }
     counts = {"entries": operator.entries(), "peak": peak, "bytes": sum(table.nbytes for table in kept.values())}
     yield facts(job, packed({"bucket": bucket, "file": saved, **counts}, found_of))
-
-
-def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterator[dict[str, Delta]]:
-    """Slices, whose timestamps are added to those that are ``closed``."""
-    for deltas in slices:
-        closed.append(Times(deltas.values()).all)
-        yield deltas
-
-
-def _steps(operator: Engine, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
-    """The results of slices, and of what closes without rows."""
-    yield from map(operator.step, slices)
-    yield operator.step({}, folding.until, folding.last)
 
 
 def _state(file: Path) -> dict[str, pa.Table] | None:

@@ -40,7 +40,7 @@ from streambound_runtime.placement.results_in_process import (
     made_in_process,
     results_in_process,
 )
-from streambound_runtime.placement.state_owner import Closed, RunContext, rows_at_once, too_many
+from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
@@ -107,13 +107,13 @@ class OnDriver:
         results, closed, highest = 0, 0, self.operator.entries()
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
-            for deltas in () if until is None else self.open.closed(until, rows_at_once(self.job.plan)):
+            if deltas := {} if until is None else self.open.closed(until):
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
-                results += self._write(file, found, before)
-                closed += len(Times(deltas.values()).all)
+                results = self._write(file, found, before)
+                closed = len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
-                refused += self.operator.rejected
+                refused = self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history, self.operator.beyond())
             results += self._write(file, self.operator.step({}, until, last), None)

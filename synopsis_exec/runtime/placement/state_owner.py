@@ -11,10 +11,8 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import RejectedRow
-from streambound_runtime.operators.clipping import Ends, clips
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
@@ -30,21 +28,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE = 1 << 20
-"""How many rows a synopsis closes at a time, so that memory does not grow with the batch."""
-
-
-def rows_at_once(plan: CircuitPlan) -> int:
-    """How many rows of a plan are closed at a time: a tick of operators in SQL has all that have closed."""
-    return 1 << 62 if plan.synopsis is None else AT_ONCE
-
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
     """What a run of a job has; ``relations`` are the encoded good rows of each, ``spark`` is None in one without it.
 
     ``views`` are those relations that subqueries ask, where DuckDB computes them.
-    ``ends`` are those to which each stream's values may be clipped (`operators.clipping`).
     """
 
     spark: SparkSession | None
@@ -56,13 +45,11 @@ class RunContext:
     views: Views
     files: dict[str, Files] = field(init=False)
     decoders: dict[str, Decoder] = field(init=False)
-    ends: tuple[dict[str, Ends], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         streams, lines, most = self.job.streams, bool(self.settings.input), self.job.quarantine_limit.most
         found = {each.name: decoder_of(self.spark, each, lines, most, self.views) for each in streams}
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
-        object.__setattr__(self, "ends", clips(self.job, self.relations))
         object.__setattr__(self, "decoders", found)
 
     @property

@@ -29,7 +29,7 @@ from streambound_runtime.placement.result_rows import (
     schema_of,
 )
 from streambound_runtime.placement.results_in_process import in_order_in_process, results_in_process
-from streambound_runtime.placement.state_owner import Closed, rows_at_once
+from streambound_runtime.placement.state_owner import Closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
@@ -94,10 +94,9 @@ def _results(
                 continue
             now = Pending(job.streams)
             now.add(stream.name, [chunk.good])
-            for deltas in now.closed(None, rows_at_once(job.plan)):
-                found = operator.step(deltas)
-                if found.size:
-                    yield batch_of(job, found)
+            found = operator.step(now.closed(None))
+            if found.size:
+                yield batch_of(job, found)
 
     return made
 
@@ -120,9 +119,8 @@ class StatelessEmbedded(OnDriver):
         """Make the batch's results."""
         self.add_arrived()
         plan = of_plan(self.job)
-        made = map(self.operator.step, self.open.closed(None, rows_at_once(self.job.plan)))
-        batches = [batch_of(plan, delta) for delta in (empty_results(plan), *made)]
-        results = results_in_process(self.job, batches)
+        found = self.operator.step(self.open.closed(None))
+        results = results_in_process(self.job, [batch_of(plan, found if found.size else empty_results(plan))])
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))
         return Closed(results.num_rows)
 

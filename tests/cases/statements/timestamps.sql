@@ -350,3 +350,19 @@ SELECT a, COUNT(*) AS n FROM S WHERE ts > now() - INTERVAL 3 SECONDS GROUP BY a
 
 SELECT S.a, T.v FROM S JOIN T ON S.a = T.a WHERE S.ts >= current_timestamp - INTERVAL 3 SECONDS AND T.ts > now() - INTERVAL 2 SECONDS
 -- bounded: 20000006
+
+-- not in DuckDB: a window is two columns
+SELECT window(ts, '4 seconds') AS w, b, COUNT(*) AS n FROM S GROUP BY window(ts, '4 seconds'), b
+-- bounded: 4
+
+-- not in DuckDB: a window is two columns, of each side
+SELECT window(ts, '4 seconds') AS w, v FROM S WHERE v > 0 UNION ALL SELECT window(ts, '2 seconds'), v FROM T WHERE v < 2
+-- bounded: 0
+
+-- not in DuckDB: an end of a window is called as it is
+SELECT w.end, COUNT(*) AS n FROM (SELECT window(ts, '4 seconds') AS w, b FROM S) AS q GROUP BY w
+-- bounded: 1
+
+-- not in DuckDB: windows that grow by a step, of another key
+SELECT a, window_end, MAX(v) AS m FROM CUMULATE(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND) AS c GROUP BY a, c.window_start, c.window_end
+-- bounded: 35999994

@@ -1,4 +1,4 @@
-"""Large batches are closed a slice of time after the other, and in batches of any size: the same results."""
+"""A batch that fails, after others that did not, is done again: the same results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.placement import state_owner
+from streambound_runtime.engine.loop import Engine
 from streambound_runtime.spec import JobSpec
 from support.embedded import run_here
 from support.jobs import job_of, write
@@ -22,13 +21,7 @@ CATALOG: dict[str, Any] = {
     },
     "relations": {"R": {"columns": {"a": "bigint", "name": "string"}, "rows": 9}},
 }
-QUERIES = {
-    "counts": "SELECT S.b, R.name FROM S, T, R WHERE S.ts > T.ts AND S.a >= T.a AND T.a = R.a",
-    "windows of a set": (
-        "SELECT DISTINCT S.a FROM S, T WHERE S.ts >= T.ts AND S.ts <= T.ts + 3 AND S.b = T.b AND S.a BETWEEN 0 AND 9"
-    ),
-    "timestamps": "SELECT S.b FROM S, T WHERE S.ts >= T.ts + 3 AND S.b = T.b AND T.b IN ('x', 'y')",
-}
+SQL = "SELECT S.b, R.name FROM S, T, R WHERE S.ts > T.ts AND S.a >= T.a AND T.a = R.a"
 
 
 def arrived(folder: Path) -> None:
@@ -57,43 +50,22 @@ def ran(job: JobSpec, folder: Path) -> tuple[str, list[str], list[dict[str, Any]
     return (folder / "output").read_text(encoding="utf-8"), bad, reports
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_slices_of_a_batch_are_the_batch(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_fails_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arrived(tmp_path / "in")
-    job = job_of(QUERIES[name], CATALOG)
+    job = job_of(SQL, CATALOG)
     whole = ran(job, tmp_path / "whole")
-    sizes: list[int] = []
-    step = SynopsisJoin.step
+    step, calls = Engine.step, list[int]()
 
-    def noted(self: Any, deltas: Any) -> Any:
-        sizes.append(sum(delta.size for delta in deltas.values()))
-        return step(self, deltas)
-
-    monkeypatch.setattr(SynopsisJoin, "step", noted)
-    monkeypatch.setattr(state_owner, "AT_ONCE", 10)
-    assert ran(job, tmp_path / "slices") == whole
-    assert len(sizes) > 20
-    assert max(sizes) < 60
-    assert len(whole[0].splitlines()) > 1
-    assert whole[2][-1]["quarantined"]["not a JSON object"] == 6
-    assert ("more than max_per_timestamp = 4 rows" in whole[2][-1]["quarantined"]) == (name != "timestamps")
-
-
-def test_a_batch_that_fails_between_slices_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arrived(tmp_path / "in")
-    job = job_of(QUERIES["counts"], CATALOG)
-    whole = ran(job, tmp_path / "whole")
-    monkeypatch.setattr(state_owner, "AT_ONCE", 10)
-    step, calls = SynopsisJoin.step, list[int]()
-
-    def failing(self: Any, deltas: Any) -> Any:
+    def failing(self: Any, *given: Any) -> Any:
         calls.append(1)
-        if len(calls) == 12:
+        if len(calls) == 4:
             raise RuntimeError("the machine is gone")
-        return step(self, deltas)
+        return step(self, *given)
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="the machine is gone"):
-        patch.setattr(SynopsisJoin, "step", failing)
-        ran(job, tmp_path / "slices")
-    output, bad, reports = ran(job, tmp_path / "slices")
+        patch.setattr(Engine, "step", failing)
+        ran(job, tmp_path / "again")
+    output, bad, reports = ran(job, tmp_path / "again")
     assert (output, bad, reports[-1]) == (*whole[:2], whole[2][-1])
+    assert len(output.splitlines()) > 1 and reports[-1]["quarantined"]["not a JSON object"] == 6
+    assert "more than max_per_timestamp = 4 rows" in reports[-1]["quarantined"]
