@@ -157,11 +157,13 @@ class DeclaredTable:
 class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
 
-    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``.
+    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
+    of dbt's variables.
     """
 
     tables: frozenset[str] = frozenset()
     models: Mapping[str, str] = field(default_factory=dict)
+    vars: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,10 +172,10 @@ class Catalog:
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
-    ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
-    is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
-    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps, ``engine`` what runs
-    the queries elsewhere.
+    ``models`` are the names of dbt for streams and relations, ``vars`` the values of its variables, ``time`` is what
+    all-time results cover. A recursion that is not known to end stops a run after ``max_iterations`` steps at one
+    timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a
+    job keeps, ``engine`` what runs the queries elsewhere.
     """
 
     file: str
@@ -189,6 +191,7 @@ class Catalog:
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
+    vars: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -209,7 +212,7 @@ class Catalog:
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""
-        return CatalogNames(frozenset(name.lower() for name in self.names), self.models)
+        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -307,6 +310,7 @@ def catalog_from_mapping(
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
         reader.quarantine(document.get("quarantine", {})),
         read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
+        vars=reader.vars(document.get("dbt", {})),
     )
 
 
@@ -340,6 +344,15 @@ class _CatalogReader(TomlReader):
                 remedy = suggest(table, tables) if isinstance(table, str) else ""
                 raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
         return {model: names[table.lower()] for model, table in found.items()}
+
+    def vars(self, value: object) -> dict[str, str]:
+        """The values of dbt's variables, as they stand in SQL."""
+        path = ("dbt", "vars")
+        found = self.mapping(self.mapping(value, ("dbt",)).get("vars", {}), path)
+        for name, one in found.items():
+            if isinstance(one, bool) or not isinstance(one, str | int | float):
+                raise self.fail(f"the variable {name} must be a text or a number", (*path, name))
+        return {name: str(one) for name, one in found.items()}
 
     def quarantine(self, value: object) -> QuarantineLimit:
         body = self.mapping(value, ("quarantine",))

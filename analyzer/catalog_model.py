@@ -164,12 +164,13 @@ class RelationDocument(_RelationDocument, ArrivalDocument):
 
 
 class DbtDocument(TypedDict, total=False):
-    """The models of dbt that stand for streams and relations."""
+    """The models of dbt that stand for streams and relations, and the values of its variables."""
 
     models: Annotated[
         dict[str, str],
         ("description", "By model, its stream or relation: x is ref('x'), \"a.b\" is source('a', 'b')."),
     ]
+    vars: dict[str, str | int | float]
 
 
 class ByCode(TypedDict, total=False):
