@@ -65,6 +65,7 @@ from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.using_on import Pair, condition_of, shared_columns, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
+from streambound.analyzer.algebra.waiting_time import with_waiting_times
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
@@ -193,7 +194,10 @@ class Lowering:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
         tree = self.windows.printed(self.query(node, {}))
-        return tree if self.written else with_recent_rows(tree, self.queries, self.catalog)
+        if self.written:
+            return tree
+        self.queries.update({key: with_waiting_times(one, self.catalog) for key, one in self.queries.items()})
+        return with_recent_rows(with_waiting_times(tree, self.catalog), self.queries, self.catalog)
 
     def fresh(self, name: str) -> str:
         """The name, or with a number one that no column of the catalog has and the SQL does not say."""
