@@ -20,7 +20,7 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import spend
 
 _PLAIN = "leave the database out: the catalog's names have none"
-_FUNCTION = "declare what it gives as a stream or relation; of Flink's, TUMBLE, HOP and SESSION are decided"
+_FUNCTION = "declare what it gives as a stream or relation; of Flink's, TUMBLE, HOP, CUMULATE and SESSION are decided"
 _STEPS = 10
 """What it takes to find what a name means, beside the items that have to be asked."""
 

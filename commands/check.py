@@ -138,8 +138,9 @@ def check(
 
     def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
         plain = GateSettings(
-            criteria, 0, jobs=settings.jobs, policy=policy_of(workspace, repairs=False), emit_mode=emit_mode
-        )
+            criteria, 0, jobs=settings.jobs, policy=policy_of(workspace, repairs=False), emit_mode=emit_mode,
+            engine=engine,
+        )  # fmt: skip
         return reported(check_files(then, sources, plain, cache=cache), policy, today())
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)

@@ -125,6 +125,12 @@ class _Blaming:
         if change is ChangeKind.WORSE:
             was = f"{old.verdict.value} (suppressed)" if old.suppressed else old.verdict.value
             return f"{new.name} was {was} at {self.ref} and is {new.verdict.value}", Code.GOT_WORSE
+        least, most = old.kept_bytes, new.kept_bytes
+        if old.engine is not None and new.engine is not None and least != most:
+            both = ["what is not limited" if size is None else bytes_text(size) for size in (least, most)]
+            growth = f" (+{bytes_text(most - least)})" if least is not None and most is not None else ""
+            grew = f"what {new.engine.engine.version} keeps of {new.name} grew from {' to '.join(both)}{growth}"
+            return f"{grew} since {self.ref}", Code.BOUND_GREW
         sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]
         numbers = [item.bound.entries if item.bound else None for item in (old, new)]
         before, after = (f"{n:,}" if n is not None else text for n, text in zip(numbers, sizes, strict=True))
@@ -143,12 +149,13 @@ class _Blaming:
         number = self.numbers[new.source.file, new.span]
 
         def restored(catalog: Catalog) -> bool:
-            return compared(old, self._checked(new.source, catalog, number)) in _RESTORED
+            engine = None if new.engine is None else new.engine.engine
+            return compared(old, self._checked(new.source, catalog, number, engine)) in _RESTORED
 
         return to_blame(catalog_edits(before, after, text), after, restored)
 
-    def _checked(self, source: SourceText, catalog: Catalog, number: int) -> Outcome:
-        (item,) = judged(source, catalog, self.policy.value("criteria", source.file), only=(number,))
+    def _checked(self, source: SourceText, catalog: Catalog, number: int, engine: str | None) -> Outcome:
+        (item,) = judged(source, catalog, self.policy.value("criteria", source.file), only=(number,), engine=engine)
         return item
 
 

@@ -26,6 +26,7 @@ _LISTED = 3
 """Statements that are named of those that exceed a budget together."""
 _NARROWER = "narrow the window or the domains that it comes from"
 _DECLARED = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
+_ON_ENGINE = "let the engine forget (docs/engines.md), and declare max_rate of streams and lengths of strings"
 _VALUES = "declare strings as varchar(n), or list their values, in the catalog; limit the entries (max-entries)"
 
 
@@ -53,7 +54,7 @@ def within_limits(item: Outcome, policy: Policy) -> Outcome:
     bound = item.bound or BoundText()
     found = (
         None if most is None else _over_entries(bound, most),
-        None if budget is None else _over_budget(bound, budget),
+        None if budget is None else _over_budget(item, bound, budget),
     )
     findings = (
         Diagnostic(Code.OVER_LIMIT, message, item.source.file, item.span, help)
@@ -73,12 +74,17 @@ def _over_entries(bound: BoundText, most: int) -> tuple[str, str] | None:
     return message, _NARROWER if entries is not None else _DECLARED
 
 
-def _over_budget(bound: BoundText, budget: str) -> tuple[str, str] | None:
-    if bound.bytes is not None:
-        message = f"it keeps up to {bytes_text(bound.bytes)}, more than the budget of {budget}"
-        return (message, _NARROWER) if bound.bytes > (parse_bytes(budget) or 0) else None
+def _over_budget(item: Outcome, bound: BoundText, budget: str) -> tuple[str, str] | None:
+    """Of the engine that runs it, where one is named, else of a job."""
+    engine, size = item.engine, item.kept_bytes
+    if size is not None:
+        keeps = "it keeps up to" if engine is None else f"{engine.engine.version} keeps about"
+        message = f"{keeps} {bytes_text(size)}, more than the budget of {budget}"
+        return (message, _NARROWER) if size > (parse_bytes(budget) or 0) else None
     why = bound.no_bytes or f"the bound, {bound.formula or 'a constant without a formula'}, is not a number"
     help = _VALUES if bound.no_bytes else _DECLARED
+    if engine is not None:
+        why, help = f"on {engine.engine.version} {engine.no_bytes}", _ON_ENGINE
     return f"how many bytes it keeps is not known, and the budget is {budget}: {why}", help
 
 
@@ -105,12 +111,12 @@ def _covers(budget: SharedBudget, item: Outcome, catalog: Catalog) -> bool:
 
 def _bytes(item: Outcome) -> float:
     """The bytes of a statement; what is not known is more than anything."""
-    return inf if item.bound is None or item.bound.bytes is None else item.bound.bytes
+    return inf if item.kept_bytes is None else item.kept_bytes
 
 
 def _shared(budget: SharedBudget, items: Sequence[Outcome], catalog: Catalog) -> Diagnostic | None:
     """What is said of statements, the one with the most bytes first, that may exceed a budget together."""
-    known = [item.bound.bytes for item in items if item.bound is not None and item.bound.bytes is not None]
+    known = [size for item in items if (size := item.kept_bytes) is not None]
     if sum(known) <= (parse_bytes(budget.budget) or 0) and len(known) == len(items):
         return None
     if unknown := len(items) - len(known):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.symbols import symbols_in
@@ -52,6 +53,9 @@ def compared(old: Outcome, new: Outcome) -> ChangeKind:
         return ChangeKind.WORSE if after > before else ChangeKind.BETTER
     if old.verdict is not Verdict.BOUNDED or new.verdict is not Verdict.BOUNDED:
         return ChangeKind.SAME
+    sizes = [inf if item.kept_bytes is None else item.kept_bytes for item in (old, new)]
+    if old.engine is not None and new.engine is not None and sizes[0] != sizes[1]:
+        return ChangeKind.GREW if sizes[1] > sizes[0] else ChangeKind.SHRANK
     return _bounds(old.bound or BoundText(), new.bound or BoundText())
 
 

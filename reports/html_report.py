@@ -18,7 +18,16 @@ from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.places import repository_path
 from streambound.reports.snippet import excerpt
 from streambound.reports.text_report import memory_text
-from streambound.reports.totals import BY_VERDICT, by_attention, by_state, counts, state_texts, total_text
+from streambound.reports.totals import (
+    BY_VERDICT,
+    by_attention,
+    by_state,
+    counts,
+    engine_of,
+    engine_text,
+    state_texts,
+    total_text,
+)
 
 Mark = tuple[int, int, str]
 """Start and end, 0-based in a line, and a class."""
@@ -119,7 +128,9 @@ def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     decided = [item for item in by_state(outcomes) if item.verdict in _DECIDED]
     if not decided:
         return
-    heads = (("query", "none"), ("verdict", "none"), ("entries", "none"), ("bytes", "descending"))
+    heads = [("query", "none"), ("verdict", "none"), ("entries", "none"), ("bytes", "descending")]
+    if engine := engine_of(outcomes):
+        heads.append((engine, "none"))
     yield f'<details class="states" open>\n<summary>State of {len(decided)} queries</summary>\n<div><table id="states">'
     cells = (f'<th aria-sort="{sort}"><button type="button">{name}</button></th>' for name, sort in heads)
     yield f"<thead><tr>{''.join(cells)}</tr></thead>\n<tbody>"
@@ -130,7 +141,9 @@ def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
             f'<tr data-query="{number}"><td><a href="#{number}">{_text(item.name)}</a></td>'
             f'<td class="{verdict}"><span class="dot"></span> {verdict}</td>'
             f'<td data-value="{_value(bound.entries)}">{_text(entries)}</td>'
-            f'<td data-value="{_value(bound.bytes)}">{_text(size)}</td></tr>'
+            f'<td data-value="{_value(bound.bytes)}">{_text(size)}</td>'
+            + (f'<td data-value="{_value(item.kept_bytes)}">{_text(engine_text(item))}</td>' if engine else "")
+            + "</tr>"
         )
     yield "</tbody></table></div>\n</details>"
 

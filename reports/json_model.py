@@ -137,6 +137,7 @@ class EngineStateObject(TypedDict):
     by: GoesBy
     lifetime_us: Amount | None
     rows: Amount | None
+    bytes: Amount | None
     formula: str
     why: str
     fix: EngineFixObject | None

@@ -15,7 +15,7 @@ from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
 from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.text_report import bound_text
-from streambound.reports.totals import by_attention, by_state, counts, state_texts
+from streambound.reports.totals import by_attention, by_state, counts, engine_of, engine_text, state_texts
 
 MOST_CHARACTERS = 60_000
 _LISTED = 50
@@ -68,12 +68,15 @@ def _table(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     """Each query with its state: what needs attention first, then by bytes and entries, the most first."""
     items = by_attention(by_state(outcomes))
-    yield from ("", "| query | verdict | entries | bytes |", "| --- | --- | ---: | ---: |")
+    engine = engine_of(items)
+    head, line = (f" {engine} |", " ---: |") if engine else ("", "")
+    yield from ("", f"| query | verdict | entries | bytes |{head}", f"| --- | --- | ---: | ---: |{line}")
     for item in items[:_LISTED]:
         entries, size = state_texts(item)
-        yield f"| {_escaped(item.name)} | {item.verdict.value} | {_escaped(entries)} | {size} |"
+        more = f" {engine_text(item)} |" if engine else ""
+        yield f"| {_escaped(item.name)} | {item.verdict.value} | {_escaped(entries)} | {size} |{more}"
     if len(items) > _LISTED:
-        yield f"| and {len(items) - _LISTED} more | | | |"
+        yield f"| and {len(items) - _LISTED} more | | | |{' |' * bool(engine)}"
 
 
 def _compared(beside: Beside) -> Iterator[str]:

@@ -79,6 +79,13 @@ class Outcome:
     traceback: str = field(default="", repr=False)
 
     @property
+    def kept_bytes(self) -> int | None:
+        """The most bytes that it keeps on the engine that runs it, or else as a job; None where they are not known."""
+        if self.engine is not None:
+            return 0 if self.engine.refusals else self.engine.bytes
+        return None if self.bound is None else self.bound.bytes
+
+    @property
     def suppressed(self) -> bool:
         """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
         errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]

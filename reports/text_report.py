@@ -218,4 +218,5 @@ def _engine_line(states: list[EngineState]) -> str:
 
 def _amount(state: EngineState) -> str:
     number = f"about {state.rows:,} rows" if state.rows and state.kept is StateClass.WINDOW else ""
-    return f"{number} ({state.formula})" if number and state.formula else state.formula or number
+    size = f", {bytes_text(state.bytes)}" if state.bytes else ""
+    return f"{number}{size} ({state.formula})" if number and state.formula else f"{state.formula or number}{size}"

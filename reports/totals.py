@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.codes import Severity
+from streambound.criteria.engines.profile import StateClass
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import BoundText, Outcome
 
@@ -55,6 +56,21 @@ def _state_size(item: Outcome) -> tuple[bool, bool, float, int]:
     bound = item.bound or BoundText()
     size = inf if bound.bytes is None and bound.entries else bound.bytes or 0
     return item.bound is None, bound.entries is None, size, bound.entries or 0
+
+
+def engine_of(outcomes: Iterable[Outcome]) -> str:
+    """The engine whose state is said, too; nothing where none is."""
+    return next((item.engine.engine.version for item in outcomes if item.engine is not None), "")
+
+
+def engine_text(item: Outcome) -> str:
+    """What the engine keeps of a statement as it is written: bytes, or why there is no number."""
+    if item.engine is None or item.engine.unread:
+        return ""
+    if item.engine.refusals:
+        return "refused"
+    unknown = "grows" if item.engine.kept is StateClass.GROWS else "not known"
+    return unknown if item.kept_bytes is None else bytes_text(item.kept_bytes)
 
 
 def state_texts(item: Outcome) -> tuple[str, str]:

@@ -21,13 +21,19 @@ _FUNCTIONS = {
     "tumble": BucketKind.TUMBLING,
     "hop": BucketKind.HOPPING,
     "session": BucketKind.SESSION,
+    "cumulate": BucketKind.HOPPING,
 }
 _ENDS = ("start", "end", "rowtime")
 
 
 FLINK_COLUMNS = ("window_start", "window_end", "window_time")
 """What Flink's table functions call the ends of a bucket, and its last moment."""
-_WORDS = {"tumble": ("size", "offset"), "hop": ("slide", "size", "offset"), "session": ("gap",)}
+_WORDS = {
+    "tumble": ("size", "offset"),
+    "hop": ("slide", "size", "offset"),
+    "cumulate": ("step", "size", "offset"),
+    "session": ("gap",),
+}
 """What the arguments of Flink's table functions are called, after the table and its time."""
 
 
@@ -66,7 +72,7 @@ def table_function(node: exp.Table) -> TableFunction | None:
     if described is None and keys and isinstance(keys[0], exp.Column):  # RisingWave's TUMBLE(t, ts, size)
         time, given, keys = keys[:1], keys[1:], []
         lengths = [*given, *lengths]
-    needed = {"hop": 2}.get(name, 1)
+    needed = 2 if name in ("hop", "cumulate") else 1
     whole = isinstance(table, exp.Column) and len(time) == 1 and needed <= len(lengths) <= len(_WORDS[name])
     if not whole or not isinstance(table, exp.Column) or (keys and name != "session"):
         return None
@@ -159,7 +165,7 @@ class BucketCalls:
         kind = _FUNCTIONS[name]
         if kind is BucketKind.SESSION:
             return Lengths(kind, self._positive(found[0], call, place))
-        if name == "hop":
+        if name in ("hop", "cumulate"):
             found[:2] = [found[1], found[0]]
         if name == "tumble":
             found.insert(1, found[0])
@@ -169,7 +175,11 @@ class BucketCalls:
         if slide > size:
             message = "windows of time that do not touch each other are outside the query language"
             raise self.positions.finding(Code.UNSUPPORTED, message, place or call, "make them longer")
-        return Lengths(BucketKind.TUMBLING if slide == size else BucketKind.HOPPING, size, slide, offset % slide)
+        if name == "cumulate" and size % slide:
+            message = "the windows of CUMULATE grow by a step that its size is a multiple of"
+            raise self.positions.finding(Code.UNSUPPORTED, message, place or call)
+        offset %= size if name == "cumulate" else slide
+        return Lengths(BucketKind.TUMBLING if slide == size else BucketKind.HOPPING, size, slide, offset)
 
     def _length(self, node: exp.Expr, call: exp.Expr, place: exp.Expr) -> int:
         found = microseconds(node)

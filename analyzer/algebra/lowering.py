@@ -12,7 +12,13 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
+from streambound.analyzer.algebra.buckets import (
+    FLINK_COLUMNS,
+    BucketCalls,
+    TableFunction,
+    is_bucket,
+    table_function,
+)
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
@@ -22,8 +28,10 @@ from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
     Bucket,
+    BucketKind,
     Distinct,
     Except,
+    Filter,
     FirstRows,
     Fixpoint,
     Intersect,
@@ -512,12 +520,28 @@ class Lowering:
             function.name, list(function.lengths), exp.Anonymous(this=function.name), node
         )
         time, keys = self.scalar(function.time, ctes), tuple(self.scalar(key, ctes) for key in function.keys)
-        tree: Tree = Bucket(
+        made = Bucket(
             rows, lengths.kind, time, lengths.size, lengths.slide, lengths.offset, FLINK_COLUMNS, alias, keys,
             syntax=node, at=self.positions.of(node),
         )  # fmt: skip
+        tree = self._cumulated(made) if function.name == "cumulate" else made
         names = _column_names(node)
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _cumulated(self, hopping: Bucket) -> Tree:
+        """``CUMULATE(TABLE t, DESCRIPTOR(ts), step, size)``, by the windows of that size which hop by the step.
+
+        [e - size, e)  ->  [b, e) WHERE e <= b + size, of the tumbling window [b, b + size) that the time is in.
+        """
+        start, end, _ = FLINK_COLUMNS
+        alias, size, last = hopping.alias, hopping.size, self.fresh("_last")
+        whole = replace(hopping, kind=BucketKind.TUMBLING, slide=size, columns=(start, last))
+        windows = replace(hopping, input=whole, columns=(self.fresh("_first"), *FLINK_COLUMNS[1:]))
+        within = exp.LTE(this=exp.column(end, alias), expression=exp.column(last, alias))
+        names = [*(column.name for column in self._columns(hopping.input)), *FLINK_COLUMNS]
+        items = tuple(Named(name, Scalar(exp.column(name, alias, quoted=True))) for name in names)
+        rows = Project(Filter(windows, Scalar(within), syntax=hopping.syntax), items, syntax=hopping.syntax)
+        return Alias(rows, alias, syntax=hopping.syntax, at=hopping.at)
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)

@@ -39,6 +39,7 @@ from streambound.analyzer.algebra.schema import without_added
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.syntax import null_of
+from streambound.analyzer.algebra.window_functions import is_running_count
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
@@ -331,7 +332,7 @@ class SelectList:
         """The tree with columns for the functions over windows, which are put in their place."""
         given = self.subqueries.columns(tree)
         names = {column.name.lower() for column in given}
-        calls = dict[str, WindowCall]()
+        calls, firsts = dict[str, WindowCall](), list[WindowCall]()
         first: exp.Expr | None = None
 
         def column_of(node: exp.Expr) -> str | None:
@@ -344,7 +345,7 @@ class SelectList:
                 names.add(name.lower())
                 first = first or node.copy()
                 try:
-                    calls[text] = window_call(node.copy(), name, self.scalar)
+                    calls[text] = self._counting_firsts(window_call(node.copy(), name, self.scalar), names, firsts)
                 except UnreadCall as unread:
                     code = Code.TYPE_MISMATCH if unread.mismatch else Code.UNSUPPORTED
                     at = node if unread.node is None else unread.node
@@ -357,7 +358,29 @@ class SelectList:
         if not calls:
             at = self.positions.keyword(TokenType.QUALIFY) if qualify else None
             return Over(tree, (), syntax=self.written, at=at) if qualify else tree
-        return Over(tree, tuple(calls.values()), syntax=self.written, at=self.positions.of(first or self.written))
+        at = self.positions.of(first or self.written)
+        tree = Over(tree, tuple(firsts), syntax=self.written, at=at) if firsts else tree
+        return Over(tree, tuple(calls.values()), syntax=self.written, at=at)
+
+    def _counting_firsts(self, call: WindowCall, names: set[str], firsts: list[WindowCall]) -> WindowCall:
+        """A running count of distinct values as that of the rows that are the first with their value, numbered below.
+
+        COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts)  ->  SUM(CASE WHEN _f1 = 1 AND x IS NOT NULL THEN 1 ELSE 0
+        END) OVER (PARTITION BY k ORDER BY ts), where _f1 is ROW_NUMBER() OVER (PARTITION BY k, x ORDER BY ts)
+        """
+        if self.as_written or not is_running_count(call):
+            return call
+        name = self._fresh("", names, "_f")
+        names.add(name.lower())
+        (value,) = call.arguments
+        firsts.append(
+            WindowCall(name, "ROW_NUMBER", (), (*call.partition, value), call.order, None, syntax=call.syntax)
+        )
+        is_first = exp.EQ(this=exp.column(name), expression=exp.Literal.number(1))
+        there = exp.Not(this=exp.Is(this=exp.paren(value.syntax.copy()), expression=exp.Null()))
+        one, zero = (exp.Literal.number(number) for number in (1, 0))
+        counted = exp.Case(ifs=[exp.If(this=exp.and_(is_first, there), true=one)], default=zero)
+        return replace(call, function="SUM", distinct=False, arguments=(self.scalar(counted),))
 
     def _check_call(self, call: AggregateCall, node: exp.Expr) -> None:
         found = values_of(call)

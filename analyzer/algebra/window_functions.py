@@ -99,6 +99,14 @@ def continues(call: WindowCall) -> bool:
     return window_function(call).continues and not call.distinct
 
 
+def is_running_count(call: WindowCall) -> bool:
+    """Whether a call is COUNT(DISTINCT x) of all rows up to the current one, in an order."""
+    if call.function != "COUNT" or not call.distinct or call.frame is None or not call.order or call.filter:
+        return False
+    start, end = call.frame.start, call.frame.end
+    return start.side is Side.PRECEDING and start.distance is None and end.side is Side.CURRENT
+
+
 def is_rank(call: WindowCall) -> bool:
     """Whether a function numbers rows in order, so that a condition on it asks for the first ones."""
     return window_function(call).looks is Looks.SO_FAR

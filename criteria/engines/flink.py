@@ -87,7 +87,7 @@ class FlinkModel(EngineModel):
         """The rows of an operator, under the hints of its SELECT."""
         if isinstance(tree, nodes.Scan) and tree.changes:
             why = "the last row of each key is kept, to say what it was"
-            self.states.append(self._state("changelog normalize", tree, None, why, ttl=self.profile.ttl))
+            self.keep(tree, self._state("changelog normalize", tree, None, why, ttl=self.profile.ttl))
         if not isinstance(tree, nodes.Project) or not isinstance(tree.syntax, exp.Select):
             return super().visit(tree, needed, pending)
         outer, self.hints = self.hints, _hints(tree.syntax)
@@ -115,10 +115,7 @@ class FlinkModel(EngineModel):
         """What is kept for ever, unless it has only so many values or a TTL."""
         span = self.span(tree)
         if values is not None:
-            words = f"{values} {'key' if values == 1 else 'keys'}"
-            return EngineState(
-                operator, StateClass.CONSTANT, GoesBy.NEVER, span, side, source, rows=values, formula=words
-            )
+            return replace(self.constant(operator, tree, values, "key"), side=side, source=source)
         if ttl is not None:
             notes = ("the time since a row was last written, by the clock: results change",)
             words = f"what was written in the last {length_text(ttl)}"
@@ -158,7 +155,7 @@ class FlinkModel(EngineModel):
         if _is_temporal(tree.right):
             ttl = self._ttl()
             state = self._state("temporal join", tree, None, "the last version of each key is kept", ttl=ttl)
-            self.states.append(state)
+            self.keep(tree, state)
             return replace(out, rate=flows[0].rate)
         if any(streaming) and not all(streaming):
             self.unread.append("a join with a relation that does not change was not measured on Flink")
@@ -168,26 +165,29 @@ class FlinkModel(EngineModel):
         windows = [struct_keys([key[side] for key in keys], columns, strict=False) for side in (0, 1)]
         if all(windows):
             covered = [windows_open(self.delay, next(iter(one.values())))[0] for one in windows]
-            self._both(tree, "window join", GoesBy.WINDOW, flows, covered)
+            self._both(tree, "window join", GoesBy.WINDOW, flows, covered, read)
             return out
         bounds = self._bounds(parts, columns, width)
         one_sided = tree.kind in nodes.ONE_SIDED
         if [len(one) for one in bounds] == [1, 1] and not one_sided:
             reach = [max(0, bounds[1][0]), max(0, -bounds[0][0])]
-            self._both(tree, "interval join", GoesBy.VALUE, flows, [self.delay + one for one in reach])
+            self._both(tree, "interval join", GoesBy.VALUE, flows, [self.delay + one for one in reach], read)
             return out
         self._regular_join(tree, flows, names, read, parts, bounds, keys)
         return lost
 
     def _both(
-        self, tree: nodes.Join, operator: str, by: GoesBy, flows: Sequence[Flow], lifetimes: Sequence[Micros]
-    ) -> None:
+        self, tree: nodes.Join, operator: str, by: GoesBy, flows: Sequence[Flow], lifetimes: Sequence[Micros],
+        read: frozenset[int],
+    ) -> None:  # fmt: skip
         """Both sides of a join that forgets."""
         notes = ("the hint STATE_TTL does nothing here",) if self.hints else ()
+        states = list[EngineState]()
         for word, one, flow, lifetime in zip(SIDES, (tree.left, tree.right), flows, lifetimes, strict=True):
             name = side_name(one, word)
             state = self.open_state(operator, tree, by, lifetime, flow.rate, f"rows of {name}", word, name)
-            self.states.append(replace(state, notes=notes))
+            states.append(replace(state, notes=notes))
+        self.keep(tree, *states, columns=self.joined(tree, read))
 
     def _bounds(
         self, parts: list[exp.Expr], columns: tuple[FlowColumn, ...], width: int
@@ -223,13 +223,14 @@ class FlinkModel(EngineModel):
     ) -> None:  # fmt: skip
         """A join that keeps both sides: each distinct row of what is read of them, with how often it came."""
         why, fix = self._not_interval(tree, flows, names, parts, bounds, keys)
-        by = 0
+        by, states = 0, list[EngineState]()
         for word, name, flow in zip(SIDES, names, flows, strict=True):
             values = flow.values(p - by for p in read if by <= p < by + len(flow.columns))
             words = "one row a key" if flow.keyed else f"all rows of {name}"
             ttl = self._ttl(name)
-            self.states.append(self._state("join", tree, values, why, fix, ttl, word, name, words))
+            states.append(self._state("join", tree, values, why, fix, ttl, word, name, words))
             by = len(flow.columns)
+        self.keep(tree, *states, columns=self.joined(tree, read))
 
     def _not_interval(
         self, tree: nodes.Join, flows: tuple[Flow, ...], names: tuple[str, ...], parts: list[exp.Expr],
@@ -290,7 +291,7 @@ class FlinkModel(EngineModel):
         plain = [one for one in flow.columns if one.mark is None or one.mark.window not in windows]
         values = replace(flow, columns=tuple(plain)).values(range(len(plain)))
         if windows and not flow.changing:
-            self.states.append(self._windowed("window aggregate", tree, flow, windows[0], values))
+            self.keep(tree, self._windowed("window aggregate", tree, flow, windows[0], values))
             return replace(flow, rate=None)
         half = [one.name for one in flow.columns if one.mark is not None and one.mark.window is not None]
         fix = _FORGET
@@ -302,7 +303,7 @@ class FlinkModel(EngineModel):
         kept = None if values is None or more is None else values
         if values is not None and more is None:
             why = "every value of a DISTINCT aggregate, or of MIN and MAX of rows that change, is kept"
-        self.states.append(self._state(operator, tree, kept, why, fix, self._ttl(*self._names(tree))))
+        self.keep(tree, self._state(operator, tree, kept, why, fix, self._ttl(*self._names(tree))))
         columns = tuple(replace(one, mark=None) for one in flow.columns)
         return replace(flow, columns=columns, rate=None, changing=True, keyed=True)
 
@@ -335,7 +336,7 @@ class FlinkModel(EngineModel):
                 if flow.streaming and (mark is None or not mark.is_time or keys[0].descending):
                     self.refuse(Phase.ANALYSIS, "rows are put in order by a time attribute first", tree, _SORT)
                 elif flow.streaming:
-                    self.states.append(self.open_state("sort", tree, GoesBy.WINDOW, self.delay, flow.rate))
+                    self.keep(tree, self.open_state("sort", tree, GoesBy.WINDOW, self.delay, flow.rate))
                 return flow
             case nodes.AsOf(input):
                 return self.all_of(input)
@@ -344,7 +345,7 @@ class FlinkModel(EngineModel):
                 if flow.streaming and other.streaming:
                     values = flow.values(range(len(flow.columns)))
                     state = self._state("join", tree, values, "both sides are kept", ttl=self._ttl())
-                    self.states.append(state)
+                    self.keep(tree, state)
                     return self.grouped(tree, replace(flow, changing=True), [], "group aggregate")
         self.unread.append(f"{type(tree).__name__} was not measured on Flink")
         return Flow(tuple(FlowColumn(column.name) for column in self.schema(tree)), self.is_streaming(tree))
@@ -352,14 +353,12 @@ class FlinkModel(EngineModel):
     def _first(self, tree: nodes.Tree, input: nodes.Tree, operator: str, count: nodes.Scalar | None) -> Flow:
         flow = self.all_of(input)
         if flow.streaming and flow.changing:
-            self.states.append(self._state(operator, tree, None, "rows that change are all kept", ttl=self._ttl()))
+            self.keep(tree, self._state(operator, tree, None, "rows that change are all kept", ttl=self._ttl()))
         elif flow.streaming:
             number = int(count.text) if count is not None and count.text.isdigit() else None
             words = "the first rows" if number is None else f"{number} rows"
             span = self.span(tree)
-            self.states.append(
-                EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=number, formula=words)
-            )
+            self.keep(tree, EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=number, formula=words))
         return replace(flow, rate=None, changing=flow.changing or operator == "sort limit")
 
     def _over(self, tree: nodes.Over, pending: tuple[exp.Expr, ...]) -> Flow:
@@ -381,7 +380,7 @@ class FlinkModel(EngineModel):
             operator = "deduplicate" if most == 1 and timed else "rank"
             if windows:
                 window = next(iter(windows.values()))
-                self.states.append(self._windowed(f"window {operator}", tree, flow, window, values))
+                self.keep(tree, self._windowed(f"window {operator}", tree, flow, window, values))
                 return out
             ignored = ("the hint STATE_TTL is ignored on ROW_NUMBER without a word",) if self.hints else ()
             why = "every key is kept"
@@ -389,9 +388,9 @@ class FlinkModel(EngineModel):
             first = flow.keyed and bool(call.order) and call.order[0].descending
             kept = None if values is None or (flow.changing and not first) else values * most
             state = self._state(operator, tree, kept, why, fix, self.profile.ttl)
-            self.states.append(replace(state, notes=(*state.notes, *ignored)))
+            self.keep(tree, replace(state, notes=(*state.notes, *ignored)))
             return replace(out, changing=True)
-        self.states.append(self._over_aggregate(tree, call, flow, values, timed))
+        self.keep(tree, self._over_aggregate(tree, call, flow, values, timed))
         return out
 
     def _over_aggregate(

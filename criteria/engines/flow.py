@@ -6,7 +6,7 @@ Both models walk the algebra tree by `EngineModel`; what their operators keep, e
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -16,12 +16,12 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.schema import schema, starred_places
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import length_text
 from streambound.analyzer.edits import Edit
-from streambound.analyzer.engine_profiles import EngineProfile, Micros
+from streambound.analyzer.engine_profiles import EngineProfile, Micros, StreamEngine
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType, Family
@@ -46,6 +46,7 @@ from streambound.criteria.engines.profile import (
     SilentDrop,
     StateClass,
 )
+from streambound.criteria.entry_bytes import text_bytes, type_bytes, value_bytes
 from streambound.criteria.repairs.layout import Layout
 
 
@@ -235,6 +236,34 @@ class EngineModel(ABC):
 
     # --- operators that are alike in all engines ----------------------------------------------------------------------
 
+    def keep(
+        self, tree: nodes.Tree, *states: EngineState, columns: Sequence[Schema] = (), grows: bool = False, more: int = 0
+    ) -> None:
+        """Take down what an operator keeps: of rows with some ``columns``, those that it reads, unless they differ.
+
+        ``grows`` says that a row takes ever more bytes, ``more`` how many it takes beside what others do.
+        """
+        grouping = isinstance(tree, nodes.Aggregate | nodes.Distinct)
+        given = columns or [self.schema(tree if grouping else (*nodes.inputs(tree), tree)[0])] * len(states)
+        beside = ROW_BYTES[self.profile.engine][bool(states[0].side)] + more
+        for state, one in zip(states, given, strict=True):
+            known = [width for width in map(_bytes, one) if width is not None]
+            whole = len(known) == len(one) and not grows
+            self.states.append(replace(state, row_bytes=beside + sum(known) if whole else None))
+
+    def joined(self, tree: nodes.Join, read: Iterable[int]) -> list[Schema]:
+        """The columns that a join keeps of each side: those that are read, and its keys once more."""
+        given = self.schema(tree.left), self.schema(tree.right)
+        width, both = len(given[0]), (*given[0], *given[1])
+        keys = [place_of(one) for pair in equal_keys(join_parts(tree, given), width) for one in pair]
+        kept = [*read, *(place for place in keys if place is not None)]
+        return [tuple(both[place] for place in kept if (place >= width) == side) for side in (False, True)]
+
+    def constant(self, operator: str, tree: nodes.Tree, values: int, word: str) -> EngineState:
+        """As many rows as keys have values."""
+        words = f"{values} {word}{'' if values == 1 else 's'}"
+        return EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, self.span(tree), rows=values, formula=words)
+
     def visit(self, tree: nodes.Tree, needed: frozenset[int], pending: tuple[exp.Expr, ...]) -> Flow:
         """The rows of an operator of which ``needed`` columns are read, under conditions on them."""
         match tree:
@@ -413,6 +442,9 @@ class EngineModel(ABC):
 
 
 SIDES = ("left", "right")
+ROW_BYTES = {StreamEngine.SPARK: (136, 180), StreamEngine.FLINK: (60, 101)}
+"""What a row takes beside its columns, of groups and of joins, as measured: in Spark's memory, in Flink's checkpoint,
+where each row has a key of its own."""
 NO_STREAM: Micros = -1
 """In the place of a delay: there is no stream."""
 
@@ -434,6 +466,16 @@ def struct_keys(keys: list[exp.Expr], columns: tuple[FlowColumn, ...], strict: b
 def _written(node: exp.Expr) -> tuple[object, object]:
     """Where a column is written; both ends of a window that is written as one value have the same place."""
     return node.unnest().meta.get("start"), node.unnest().meta.get("end")
+
+
+def _bytes(column: ViewColumn) -> int | None:
+    """The most bytes of a value; None for a string of any length, and what has no type."""
+    declared = column.column
+    if declared is not None and declared.domain is not None and declared.domain.values:
+        return max(map(value_bytes, declared.domain.values))
+    if declared is not None and (text := text_bytes(declared)) is not None:
+        return text
+    return None if column.type is None else type_bytes(column.type)
 
 
 def _values(column: Column) -> int | None:

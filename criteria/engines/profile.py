@@ -54,7 +54,7 @@ class EngineState:
 
     ``lifetime`` is how many microseconds of event time it holds rows of, each as often as it is in a window; ``rows``
     about how many that are at the catalog's rates, ``formula`` the same in words; ``unit`` are the groups of a window.
-    ``why`` says why rows do not go.
+    ``row_bytes`` is what a row takes, of whose columns none is a string of any length. ``why`` says why rows do not go.
     """
 
     operator: str
@@ -67,9 +67,15 @@ class EngineState:
     rows: int | None = None
     formula: str = ""
     unit: int = 0
+    row_bytes: int | None = None
     why: str = ""
     fix: EngineFix | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int | None:
+        """About how many bytes its rows take; None where it grows, or that is not known."""
+        return None if self.rows is None or self.row_bytes is None else self.rows * self.row_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,23 @@ class EngineReading:
         """The worst of its states; None where nothing is kept."""
         order = list(StateClass)
         return max((state.kept for state in self.states), key=order.index, default=None)
+
+    @property
+    def bytes(self) -> int | None:
+        """About how many bytes are kept; None where something grows, or that is not known."""
+        known = [state.bytes for state in self.states if state.bytes is not None]
+        return None if self.unread or len(known) < len(self.states) else sum(known)
+
+    @property
+    def no_bytes(self) -> str:
+        """Why its bytes are not known; nothing where they are."""
+        if self.unread or self.bytes is not None:
+            return self.unread and f"it is not modelled: {self.unread}"
+        if self.kept is StateClass.GROWS:
+            return next(f"the {one.operator} keeps rows for ever" for one in self.states if one.kept is self.kept)
+        state = next(one for one in self.states if one.bytes is None)
+        what = "rows" if state.row_bytes is not None else "a string of any length, or a value that grows"
+        return f"the {state.operator} keeps {what if state.rows is not None else 'rows of which no rate is declared'}"
 
 
 def together(states: tuple[EngineState, ...]) -> list[list[EngineState]]:

@@ -77,6 +77,10 @@ GROWING_ROWS = frozenset({
 """Aggregates whose one row a group grows with the group's rows."""
 
 
+_SESSION_BYTES = 350
+"""What a session takes beside a group, as measured: it is kept as a list of one."""
+
+
 @dataclass
 class _JoinSide:
     """One side of a join: its rows, the columns that the join reads of them, and the bounds on these."""
@@ -236,7 +240,8 @@ class SparkModel(EngineModel):
         ]  # fmt: skip
         if tree.kind is nodes.JoinKind.SEMI:
             states[0] = replace(states[0], rows=None, notes=("only rows without a partner so far",))
-        self.states += states
+        read = {side.place * pair.width + place for side in sides for place in side.read}
+        self.keep(tree, *states, columns=self.joined(tree, read))
         self._padded_rows(tree, sides, states)
         ends = [
             state.lifetime - self.delay - _lag(sides) for state in states
@@ -472,7 +477,8 @@ class SparkModel(EngineModel):
         if growing and state.kept is not StateClass.GROWS:
             note = f"a group is one row, and {' and '.join(growing)} makes it longer with every row of the group"
             state = replace(state, notes=(*state.notes, note))
-        self.states.append(state)
+        more = _SESSION_BYTES if last is not None and last.session else 0
+        self.keep(tree, state, grows=bool(growing), more=more)
         final = frozenset(one.number for one in windows) if mode is OutputMode.APPEND else frozenset()
         keep = {columns[place].mark for place in marked}
         keep |= {EventMark(one, end) for one in windows for end in (1, 2)}
@@ -509,15 +515,13 @@ class SparkModel(EngineModel):
         self, tree: nodes.Tree, operator: str, values: int | None, columns: tuple[FlowColumn, ...], time: str
     ) -> EngineState:
         """Groups that stay."""
-        span = self.span(tree)
         if values is not None:
-            words = f"{values} {'group' if values == 1 else 'groups'}"
-            return EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=values, formula=words)
+            return self.constant(operator, tree, values, "group")
         if self.profile.mode is OutputMode.COMPLETE:
             why, fix = "complete mode keeps every group", EngineFix("write in append or update mode", False)
         else:
             why, fix = "no column of the group is an event time with a watermark", self._window_fix(tree, columns, time)
-        return EngineState(operator, StateClass.GROWS, GoesBy.NEVER, span, why=why, fix=fix)
+        return EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
 
     def _windowed(
         self, tree: nodes.Tree, operator: str, flow: Flow, window: TimeWindow | None, values: int | None,
@@ -631,20 +635,17 @@ class SparkModel(EngineModel):
         if within:
             note = "a key goes when the watermark passes its first row's event time and the delay"
             state = self.open_state(operator, tree, GoesBy.WINDOW, 2 * delay, flow.rate, "keys")
-            self.states.append(replace(state, notes=(note,)))
+            self.keep(tree, replace(state, notes=(note,)))
         elif times or windows:
             reach = max([0, *(one.size for one in windows.values())])
-            self.states.append(self.open_state(operator, tree, GoesBy.KEY, delay + reach, flow.rate, "keys"))
+            self.keep(tree, self.open_state(operator, tree, GoesBy.KEY, delay + reach, flow.rate, "keys"))
         elif values is not None:
-            words = f"{values} {'key' if values == 1 else 'keys'}"
-            span = self.span(tree)
-            state = EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=values, formula=words)
-            self.states.append(state)
+            self.keep(tree, self.constant(operator, tree, values, "key"))
         else:
             fix = EngineFix("add the event time to its columns, or use dropDuplicatesWithinWatermark", False)
             why = "no column that it compares is an event time with a watermark"
             state = EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
-            self.states.append(state)
+            self.keep(tree, state)
         return flow
 
     def _first_rows(self, tree: nodes.FirstRows, flow: Flow, offset: bool) -> Flow:
@@ -659,7 +660,7 @@ class SparkModel(EngineModel):
             state = EngineState(
                 "limit", StateClass.CONSTANT, GoesBy.NEVER, self.span(tree), rows=1, formula="the number of rows so far"
             )
-            self.states.append(state)
+            self.keep(tree, state)
         return replace(flow, rate=None)
 
     def finish(self, tree: nodes.Tree) -> None:

@@ -91,7 +91,7 @@ def _spark_call(name: str, given: list[exp.Expr], integer: bool) -> exp.Anonymou
     match kind, lengths:
         case "tumble", [size, offset]:
             lengths = [size, size, offset]
-        case "hop", [slide, size, *rest]:
+        case "hop" | "cumulate", [slide, size, *rest]:
             lengths = [size, slide, *rest]
     moment = exp.Anonymous(this="timestamp_micros", expressions=[time.copy()]) if integer else time.copy()
     called = "session_window" if kind.startswith("session") else "window"
@@ -109,10 +109,22 @@ def _rows(table: exp.Table, function: TableFunction, integer: bool) -> exp.Expr:
         first, after = (f"unix_micros(_w.{one})" if integer else f"_w.{one}" for one in ("start", "end"))
         query = f"SELECT * EXCEPT (_w), {first} AS {start}, {after} AS {end} FROM "
         query += f"(SELECT *, {call.sql('spark')} AS _w FROM {source})"
+        if function.name == "cumulate":
+            query = _cumulated(query, function, integer)
     query = f"SELECT *, {end} - {last} AS {moment} FROM ({query})"
     given = table.args.get("alias")
     alias = given.copy() if given else exp.TableAlias(this=function.table.this.copy())
     return exp.Subquery(this=parse_one(query, dialect="spark"), alias=alias)
+
+
+def _cumulated(hopping: str, function: TableFunction, integer: bool) -> str:
+    """Of windows that hop by a step those rows that are not before the size began which their last moment is in."""
+    start, end, _ = FLINK_COLUMNS
+    last = exp.Sub(this=exp.column(end), expression=_microsecond(integer))
+    begun = _spark_call("tumble", [last, *function.lengths[1:]], integer).sql("spark")
+    first = "unix_micros(_b.start)" if integer else "_b.start"
+    query = f"SELECT * EXCEPT ({start}), {begun} AS _b FROM ({hopping})"
+    return f"SELECT * EXCEPT (_b), {first} AS {start} FROM ({query}) WHERE {function.time.sql('spark')} >= {first}"
 
 
 def _sessions(source: str, function: TableFunction, integer: bool) -> str:

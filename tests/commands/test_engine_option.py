@@ -14,6 +14,7 @@ from streambound.analyzer.engine_profiles import EngineProfile, OutputMode, Stre
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.work import spend
 from support.command_line import ROOT, call, write
+from support.git import commit, git
 
 STREAMS = """
 [streams.orders]
@@ -32,8 +33,8 @@ JOIN = "SELECT o.id FROM orders AS o JOIN payments AS p ON p.id = o.id AND "
 STATEMENTS = {
     "interval": (
         f"{JOIN}p.ts >= o.ts AND p.ts <= o.ts + INTERVAL 30 MINUTES",
-        ["join (1:30) keeps about 2,400 rows (rows of o in 40 minutes) and about 600 rows (rows of p in 10 minutes), "
-         "by value predicate"], [], 0,
+        ["join (1:30) keeps about 2,400 rows, 490 kB (rows of o in 40 minutes) and about 600 rows, 130 kB (rows of p "
+         "in 10 minutes), by value predicate"], [], 0,
     ),
     "difference": (
         f"{JOIN}p.ts - o.ts BETWEEN INTERVAL 0 MINUTES AND INTERVAL 30 MINUTES",
@@ -43,7 +44,7 @@ STATEMENTS = {
     "offset": (
         f"{JOIN}o.ts = p.ts - INTERVAL 1 HOUR",
         ["drops results (1:30)",
-         "join (1:30) keeps about 600 rows (rows of o in 10 minutes) and no rows of p, by key predicate"],
+         "join (1:30) keeps about 600 rows, 130 kB (rows of o in 10 minutes) and no rows of p, by key predicate"],
         ["SB221"], 1,
     ),
     "groups": (
@@ -53,7 +54,7 @@ STATEMENTS = {
     ),
     "windows": (
         "SELECT shop, window(ts, '5 minutes') AS w, COUNT(*) AS n FROM orders GROUP BY shop, window(ts, '5 minutes')",
-        ["aggregation (1:70) keeps about 15 rows (about 3 windows × 5 keys), by window"], [], 0,
+        ["aggregation (1:70) keeps about 15 rows, 2.6 kB (about 3 windows × 5 keys), by window"], [], 0,
     ),
 }  # fmt: skip
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
@@ -122,6 +123,54 @@ def test_a_comment_accepts_a_finding_of_an_engine(place: Path) -> None:
     assert call("check", file).output.count("SB413") == 0
     idle = write(place, f'-- streambound: allow SB221 reason="for nothing"\n{STATEMENTS["interval"][0]}', "idle.sql")
     assert "SB413" in call("check", idle, "--engine", "spark").output
+
+
+def over_budget(file: str, *options: str) -> list[str]:
+    """What is said of the statement and its budget."""
+    return [one["message"] for one in checked(file, *options)["diagnostics"] if one["code"] == "SB210"]
+
+
+def test_a_budget_is_of_the_engine_that_runs_it(place: Path) -> None:
+    """The bytes of its own state where an engine is named, else of the job's."""
+    file = write(place, STATEMENTS["interval"][0])
+    assert over_budget(file, "--budget", "300 kB") == []
+    assert over_budget(file, "--budget", "620 kB", "--engine", "spark") == []
+    assert over_budget(file, "--budget", "600 kB", "--engine", "spark") == [
+        "Spark 4.3 keeps about 620 kB, more than the budget of 600 kB"
+    ]
+    file = write(place, STATEMENTS["difference"][0], "grows.sql")
+    assert over_budget(file, "--budget", "9 PB", "--engine", "flink") == [
+        "how many bytes it keeps is not known, and the budget is 9 PB: on Flink SQL 2.3 the join keeps rows for ever"
+    ]
+    write(place, STREAMS.replace("columns = { id", 'columns = { name = "string", id'), "streams.toml")
+    file = write(place, STATEMENTS["interval"][0].replace("o.id FROM", "o.name FROM"), "named.sql")
+    (message,) = over_budget(file, "--budget", "9 PB", "--engine", "spark")
+    assert message.endswith("on Spark 4.3 the join keeps a string of any length, or a value that grows")
+    shared = f'queries = ["*.sql"]\n{STREAMS}\n[[check.budgets]]\nname = "all"\nbudget = "1 MB"\n'
+    write(place, shared, "streams.toml")
+    (place / "grows.sql").unlink()
+    (place / "named.sql").unlink()
+    write(place, STATEMENTS["interval"][0], "again.sql")
+    assert "SB210" not in call("check").output
+    assert "all keeps up to 1.3 MB, more than its budget of 1 MB" in call("check", "--engine", "spark").output
+
+
+def test_growth_on_an_engine_is_told_with_the_line_to_blame(place: Path) -> None:
+    write(place, f'queries = ["q.sql"]\n{STREAMS}', "streams.toml")
+    write(place, STATEMENTS["interval"][0], "q.sql")
+    git("init", "-q", "-b", "main")
+    commit()
+    found = call("check", "--against", "HEAD", "--engine", "spark", "--format", "json")
+    assert json.loads(found.stdout)["against"]["transitions"] == []
+    before = STREAMS.replace("rows = 60", "rows = 60_000", 1)
+    write(place, f'queries = ["q.sql"]\n{before}', "streams.toml")
+    found = call("check", "--against", "HEAD", "--engine", "spark", "--format", "json")
+    (query,) = json.loads(found.stdout)["queries"]
+    (finding,) = [one for one in query["diagnostics"] if one["code"] == "SB422"]
+    assert (finding["file"], finding["line"]) == ("streams.toml", 3)
+    assert finding["message"].startswith(
+        "what Spark 4.3 keeps of q grew from 620 kB to 490 MB (+490 MB) since HEAD, because orders.max_rate is 60000"
+    )
 
 
 @pytest.mark.parametrize(

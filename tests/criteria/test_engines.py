@@ -29,6 +29,8 @@ MINUTE = 60_000_000
 DATA = Path(__file__).resolve().parent.parent / "data" / "engines"
 COLUMNS = 'columns = { k = "bigint", g = "bigint", v = "bigint", ts = "timestamp", pt = "timestamp" }\n'
 KEYS_A_MINUTE = 3
+FLINK_ROWS_A_MINUTE = 4000 / 60
+"""Of each stream; a row of it is the unit of what is kept, though a window has one for all rows of a key."""
 TOO_SHORT = "rows stay longer than half of the run"
 HALF_A_RUN = 60 * MINUTE
 
@@ -125,6 +127,18 @@ def test_the_rows_that_spark_keeps() -> None:
     assert compared >= 170 and off == {}
 
 
+def test_the_bytes_that_spark_keeps() -> None:
+    """What a row takes in Spark's memory, as it has measured itself, of states with hundreds of rows."""
+    compared = 0
+    for row in SPARK:
+        if "row_bytes" in row:
+            widths = [state.row_bytes for state in of_row("spark", row).states]
+            said = sum(filter(None, widths)) / len(widths)
+            assert None not in widths and abs(said - row["row_bytes"]) <= 0.2 * row["row_bytes"], row["name"]
+            compared += 1
+    assert compared >= 58
+
+
 def _near(rows: int, kept: int) -> bool:
     return abs(rows - kept) <= max(1, 0.1 * kept)
 
@@ -173,6 +187,18 @@ def test_the_class_of_each_query_on_flink() -> None:
     wrong = {name: pair for name, pair in said.items() if pair[0] != pair[1]}
     assert len(said) >= 68 and {name for name, pair in wrong.items() if pair[1] == "grows"} == set()
     assert 1 - len(wrong) / len(said) >= 0.98, wrong
+
+
+def test_the_bytes_that_flink_keeps() -> None:
+    """Of a checkpoint: at most what the rows take if each has a key of its own, of which there were two and more."""
+    compared = 0
+    for row in measured("flink"):
+        reading = of_row("flink", row) if "bytes" in row else None
+        if reading is not None and reading.kept is StateClass.WINDOW and all(one.lifetime for one in reading.states):
+            an_hour = [(one.row_bytes or 0) * FLINK_ROWS_A_MINUTE * (one.lifetime or 0) for one in reading.states]
+            assert 0.75 * row["bytes"] <= sum(an_hour) / MINUTE <= 3.2 * row["bytes"], row["name"]
+            compared += 1
+    assert compared >= 13
 
 
 def test_a_hint_that_flink_ignores_is_said() -> None:

@@ -367,7 +367,10 @@ class OperatorQuery(WindowQuery):
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
             aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))
-            if function == "rows" and self.choices.chance(30):
+            if low == "UNBOUNDED PRECEDING" and high == "CURRENT ROW" and self.choices.chance(25):
+                self.used["running count of distinct values"] += 1
+                aggregate = f"COUNT(DISTINCT {column})"
+            elif function == "rows" and self.choices.chance(30):
                 aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
         near = ""

@@ -58,7 +58,21 @@ class WindowQuery(AnyQuery):
         join = f" JOIN starts_{slide} AS {starts} ON {starts}.s <= {alias}.ts AND {alias}.ts < {starts}.s + {size}"
         call = f"window({alias}.ts, '{size} microseconds', '{slide} microseconds')"
         key, start = f"⟦{call}‖{starts}.s⟧", f"⟦window.start‖{starts}.s⟧"
+        if self.choices.chance(25):
+            return self._cumulating(table, alias, starts, slide, width)
         return self._over_windows(f"{table} AS {alias}⟦‖{join}⟧", columns, key, start, width)
+
+    def _cumulating(self, table: str, alias: str, starts: str, step: int, width: int) -> str:
+        """Groups of windows that grow by a step; the last step of each is a row of DuckDB's table."""
+        self.used["cumulating window"] += 1
+        size, end = step * self.choices.integer(1, 3), f"({starts}.s + {step})"
+        begun = f"({end} - 1) DIV {size} * {size}"
+        call = f"CUMULATE(TABLE {table}, DESCRIPTOR(ts), '{step} microseconds', '{size} microseconds') AS {alias}"
+        join = f"{table} AS {alias} JOIN starts_{step} AS {starts} ON {begun} <= {alias}.ts AND {alias}.ts < {end}"
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        keys = f"⟦{alias}.window_start, {alias}.window_end‖{begun}, {end}⟧"
+        start = self.choices.pick((f"⟦{alias}.window_start‖{begun}⟧", f"⟦{alias}.window_end‖{end}⟧"))
+        return self._over_windows(f"⟦{call}‖{join}⟧", columns, keys, start, width)
 
     def _over_windows(self, source: str, columns: Sequence[str], key: str, start: str, width: int) -> str:
         keys = [key, *([self.choices.pick(columns[:2])] if self.choices.chance(50) else [])]

@@ -1120,3 +1120,18 @@ SELECT SIZE(COLLECT_SET(b)) AS n FROM S WHERE b IS NOT NULL HAVING SIZE(COLLECT_
 -- not in DuckDB: in its structs NULL comes last
 SELECT b, MAX(STRUCT(v, a)).a AS x, MAX(STRUCT(v, a)).v AS y, MIN(STRUCT(ts, v AS w)).w AS z FROM S GROUP BY b
 -- bounded: 4
+
+-- not in DuckDB: windows that grow by a step
+SELECT b, window_start, window_end, COUNT(*) AS n FROM TABLE(CUMULATE(TABLE S, DESCRIPTOR(ts), '2 microseconds', '6 microseconds')) GROUP BY b, window_start, window_end
+-- bounded: 24
+
+-- not in DuckDB: rows of windows that grow by a step, from an offset on
+SELECT v, window_start AS s, window_end AS e FROM TABLE(CUMULATE(DATA => TABLE S, TIMECOL => DESCRIPTOR(ts), STEP => '2 microseconds', SIZE => '4 microseconds', OFFSET => '1 microsecond')) AS c WHERE v > 0
+-- bounded: 0
+
+-- a running count of distinct values
+SELECT a, COUNT(DISTINCT b) OVER (ORDER BY ts) AS n, COUNT(DISTINCT a % 3) FILTER (WHERE v > 0) OVER (PARTITION BY b ORDER BY ts, a, v ROWS UNBOUNDED PRECEDING) AS m FROM S WHERE a > 0
+-- bounded: 33
+
+SELECT COUNT(DISTINCT v) OVER (PARTITION BY b ORDER BY ts) AS n FROM S
+-- unbounded

@@ -362,3 +362,7 @@ SELECT window(ts, '4 seconds') AS w, v FROM S WHERE v > 0 UNION ALL SELECT windo
 -- not in DuckDB: an end of a window is called as it is
 SELECT w.end, COUNT(*) AS n FROM (SELECT window(ts, '4 seconds') AS w, b FROM S) AS q GROUP BY w
 -- bounded: 1
+
+-- not in DuckDB: windows that grow by a step, of another key
+SELECT a, window_end, MAX(v) AS m FROM CUMULATE(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND) AS c GROUP BY a, c.window_start, c.window_end
+-- bounded: 35999994
