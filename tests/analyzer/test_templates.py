@@ -73,9 +73,9 @@ def test_places_are_those_of_the_file() -> None:
     sql = "{{ config(x=1) }}\nSELECT DISTINCT n,\n  nope FROM {{ ref('two words') }} AS v"
     (found,) = check(sql).diagnostics
     assert (sql[found.span.start : found.span.end], found.span.line, found.span.column) == ("nope", 3, 3)
-    sql = "SELECT stg_orders.ts FROM {{ ref('stg_orders') }} NATURAL JOIN {{ source('raw', 'vips') }}"
+    sql = "SELECT stg_orders.ts FROM {{ ref('stg_orders') }} SORT BY stg_orders.ts"
     (found,) = check(sql).diagnostics
-    assert sql[found.span.start : found.span.end] == "NATURAL"
+    assert sql[found.span.start : found.span.end] == "SORT BY"
     sql = "SELECT o.a FROM {{ ref('stg_orders') }} AS o, {{ ref('stg_orders') }} AS o"
     (found,) = check(sql).diagnostics
     assert sql[found.span.start : found.span.end] == "{{ ref('stg_orders') }} AS o"
