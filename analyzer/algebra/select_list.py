@@ -79,7 +79,8 @@ class SelectList:
         items = [self.item(one) for one in self.node.expressions]
         texts = [item.value.text if isinstance(item, Named) else "" for item in items]  # before calls become columns
         for root in list(self._roots()):
-            with_plain_aggregates(root, given)
+            if not self.as_written:
+                with_plain_aggregates(root, given)
         self._named_windows()
         keys = self._keys()
         if not (self.groupings or self.as_written):

@@ -16,6 +16,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.engine_profiles import Micros
 from streambound.criteria.engines.flow import (
+    GROWING_ROWS,
     SIDES,
     EngineModel,
     EqualKey,
@@ -274,7 +275,8 @@ class FlinkModel(EngineModel):
             return self.grouped(tree, flow, list(range(len(flow.columns))), "group aggregate")
         given = self.schema(tree.input)
         _, flow, columns = self.rows_of_groups(tree)
-        distinct = [placed(one, given) for call in tree.calls if call.distinct for one in call.arguments]
+        every = [call for call in tree.calls if call.distinct or call.function in GROWING_ROWS]
+        distinct = [placed(one, given) for call in every for one in call.arguments]
         if flow.changing:  # what was least may be taken back
             keeping = (call for call in tree.calls if call.function in _KEEPING)
             distinct += [placed(one, given) for call in keeping for one in call.arguments]
@@ -306,7 +308,7 @@ class FlinkModel(EngineModel):
         why = "one end of a window is grouped by, not both" if half else "every key is kept"
         kept = None if values is None or more is None else values
         if values is not None and more is None:
-            why = "every value of a DISTINCT aggregate, or of MIN and MAX of rows that change, is kept"
+            why = "every value of a DISTINCT aggregate, of an array, or of MIN and MAX of rows that change, is kept"
         self.keep(tree, self._state(operator, tree, kept, why, fix, self._ttl(*self._names(tree))))
         columns = tuple(replace(one, mark=None) for one in flow.columns)
         return replace(flow, columns=columns, rate=None, changing=True, keyed=True)

@@ -453,6 +453,11 @@ class EngineModel(ABC):
         """Rows each once, by some columns."""
 
 
+GROWING_ROWS = frozenset({
+    "COLLECT_SET", "COLLECT_LIST", "ARRAY_AGG", "PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "MEDIAN", "MODE",
+    "PERCENTILE_APPROX", "APPROX_PERCENTILE", "HISTOGRAM_NUMERIC", "LISTAGG", "STRING_AGG",
+})  # fmt: skip
+"""Aggregates whose one row a group grows with the group's rows."""
 SIDES = ("left", "right")
 ROW_BYTES = {StreamEngine.SPARK: (136, 180), StreamEngine.FLINK: (60, 101)}
 """What a row takes beside its columns, of groups and of joins, as measured: in Spark's memory, in Flink's checkpoint,

@@ -18,6 +18,7 @@ from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.engine_profiles import Micros, OutputMode
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
+    GROWING_ROWS,
     SIDES,
     EngineModel,
     EqualKey,
@@ -72,13 +73,6 @@ _NEEDS_STREAM = {
 """The sides of a join that must be streams where the other one is."""
 _ALIGNED = tuple(UNITS[unit] for unit in ("SECOND", "MINUTE", "HOUR", "DAY"))
 """Lengths of windows that begin where a time is truncated to them."""
-GROWING_ROWS = frozenset({
-    "COLLECT_SET", "COLLECT_LIST", "ARRAY_AGG", "PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "MEDIAN", "MODE",
-    "PERCENTILE_APPROX", "APPROX_PERCENTILE", "HISTOGRAM_NUMERIC", "LISTAGG", "STRING_AGG",
-})  # fmt: skip
-"""Aggregates whose one row a group grows with the group's rows."""
-
-
 _SESSION_BYTES = 350
 """What a session takes beside a group, as measured: it is kept as a list of one."""
 

@@ -219,3 +219,18 @@ def test_what_takes_too_much_work_is_judged_all_the_same(place: Path, monkeypatc
     monkeypatch.setattr("streambound.criteria.engines.flow.schema", lambda *_: spend(10**9))
     query = checked(file, "--engine", "spark", "--no-cache")
     assert query["verdict"] == "bounded" and query["engine"]["unread"] == "it takes too much work"
+
+
+def test_tables_of_states_have_the_engine_beside(place: Path) -> None:
+    """Bytes, or that it grows, or is refused; no column where no engine is named."""
+    for name in ("interval", "difference", "groups"):
+        write(place, STATEMENTS[name][0], f"{name}.sql")
+    files = [f"{name}.sql" for name in ("interval", "difference", "groups")]
+    table = call("check", *files, "--engine", "spark", "--format", "markdown").stdout.splitlines()
+    assert "| query | verdict | entries | bytes | Spark 4.3 |" in table
+    rows = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[-1] for line in table if line.endswith(" |")}
+    assert (rows["interval"], rows["difference"], rows["groups"]) == ("620 kB |", "grows |", "refused |")
+    assert "Spark" not in call("check", *files, "--format", "markdown").stdout
+    page = call("check", *files, "--engine", "flink", "--format", "html").stdout
+    assert '<button type="button">Flink SQL 2.3</button>' in page
+    assert '<button type="button">Flink' not in call("check", *files, "--format", "html").stdout

@@ -319,6 +319,13 @@ def test_what_flink_is_not_said_to_forget(query: str, kept: str) -> None:
     assert class_of(read("flink", query)) == kept
 
 
+def test_an_array_of_which_only_the_size_is_read_is_kept_all_the_same() -> None:
+    query = "SELECT g, size(collect_set(k)) AS c FROM {} GROUP BY g"
+    (state,) = read("spark", query.format("s"), "update").states
+    assert state.kept is StateClass.CONSTANT and "longer with every row" in state.notes[0] and state.bytes is None
+    assert class_of(read("flink", query.format("s"))) == "grows"
+
+
 def test_what_was_not_measured_is_not_guessed() -> None:
     assert class_of(read("flink", "SELECT s.k, (SELECT COUNT(*) FROM t) AS n FROM s")).startswith("unread")
     steps = "WITH RECURSIVE r AS (SELECT k FROM s UNION SELECT k + 1 AS k FROM r) SELECT k FROM r"
