@@ -121,10 +121,11 @@ class DiagnosticObject(TypedDict):
 
 
 class EngineFixObject(TypedDict):
-    """What makes the engine keep less, and whether results stay the same."""
+    """What makes the engine keep less, and whether results stay the same, or what is lost."""
 
     text: Words
     same_results: bool
+    loses: str | None
 
 
 class EngineStateObject(TypedDict):

@@ -9,7 +9,6 @@ from streambound.analyzer.values import decode
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.periods.literals import literals
 from streambound_runtime.periods.plan import (
     ConstantScan,
     PeriodAggregate,
@@ -34,7 +33,6 @@ _SETS = {
     "intersect all": "INTERSECT ALL: min(left, right)",
     "intersect": "INTERSECT: left > 0 and right > 0",
 }
-_SUMMED = ("count", "sum", "avg")
 _JOINS = {"inner": "⋈", "left": "⟕", "right": "⟖", "full": "⟗", "semi": "⋉", "anti": "▷"}
 _WINDOWS = {
     "inner": "overlapping windows",
@@ -102,12 +100,12 @@ def _line(plan: PeriodPlan) -> str:
             return f"Π {', '.join(f'{item} AS c{place}' for place, item in enumerate(items)) or '(no columns)'}"
         case PeriodUnion():
             return "∪ rows of both sides"
-        case PeriodDistinct(input):
-            return f"δ each value once at a time; {_by_value(input)}"
-        case PeriodCoalesce(input):
-            return f"C maximal periods of constant multiplicity; {_by_value(input)}"
+        case PeriodDistinct():
+            return "δ each value once at a time; shuffle by all values"
+        case PeriodCoalesce():
+            return "C maximal periods of constant multiplicity; shuffle by all values"
         case PeriodSetOperation(kind=kind):
-            return f"{_SETS[kind]}, of sums over both sides' ends; shuffle by all values"
+            return f"{_SETS[kind]}, shuffle by all values"
         case PeriodJoin():
             return _join(plan)
         case PeriodGroup():
@@ -118,23 +116,8 @@ def _columns(names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} AS c{place}" for place, name in enumerate(names))
 
 
-def _by_value(plan: PeriodPlan) -> str:
-    if literals(plan) is not None:
-        return "one value: sums by bin of time; shuffle by time, then by bin"
-    return "sums over the ends of its rows; shuffle by all values"
-
-
 def _join(plan: PeriodJoin) -> str:
-    moved = "both sides by the keys" if plan.keys else "both sides by bin of time"
-    more = {
-        "inner": "",
-        "left": "; the gaps between matches: left rows with theirs by values and period",
-        "right": "; the gaps between matches: right rows with theirs by values and period",
-        "full": "; the gaps between matches: each side's rows with theirs by values and period",
-        "semi": "; the union of matches: left rows with theirs by values and period",
-        "anti": "; the gaps between matches: left rows with theirs by values and period",
-    }[plan.kind]
-    return f"{_condition(plan)}; shuffle {moved}{more}"
+    return f"{_condition(plan)}; shuffle both sides by {'the keys' if plan.keys else 'bin of time'}"
 
 
 def _condition(plan: PeriodJoin) -> str:
@@ -164,12 +147,9 @@ def _lineage_line(plan: PeriodPlan) -> str:
 def _group(plan: PeriodGroup) -> str:
     shown = ", ".join(map(_aggregate, plan.aggregates)) or "no aggregate"
     by = ", ".join(f"c{place}" for place in range(plan.keys))
-    summed = all(one.function in _SUMMED and not one.distinct for one in plan.aggregates)
     if plan.always:
-        how = "sums by bin of time; shuffle by time, then by bin" if summed else "a sweep over each bin; shuffle by bin"
-        return f"γ {shown} at all of time; {how}"
-    how = f"sums over the ends of its rows; shuffle by {by} and time, then by {by}"
-    return f"γ {shown} by {by}; {how if summed else f'a sweep over what is valid; shuffle by {by}'}"
+        return f"γ {shown} at all of time; shuffle by bin of time"
+    return f"γ {shown} by {by}; shuffle by {by}"
 
 
 def _aggregate(one: PeriodAggregate) -> str:

@@ -14,6 +14,7 @@ from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.formulas import Formula, conjunction, disjunction, negation, variable, variable_name
 from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
+    LineageRows,
     RandomRows,
     SliceAggregate,
     SliceDifference,
@@ -103,7 +104,7 @@ class PeriodHistory:
                 return _grouped(plan, self._bag(input, valid))
             case SliceJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
-            case RandomRows():
+            case RandomRows() | LineageRows():
                 raise AssertionError("rows with lineages are no bag")
 
     def _mapped(self, plan: SliceMap, rows: Bag) -> Bag:

@@ -26,7 +26,7 @@ _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSyste
 
 _PATIENCE = 60
 """Seconds for a Python to start."""
-_NEEDED = ("numpy", "pyarrow")
+_NEEDED = ("numpy", "pyarrow", "duckdb")
 _LOOK = """
 import sys
 from importlib.util import find_spec

@@ -153,7 +153,7 @@ class Session:
         if table is None or not table.num_rows:
             if self._rows.get(name) == 0:
                 return
-            table = _no_rows(columns)
+            table = _no_rows(columns) if table is None else table
         self.database.register(f"given_{name}", table)
         if name not in self._rows:
             shown = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in columns)

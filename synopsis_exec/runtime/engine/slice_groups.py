@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.aggregates import of_sums
 from streambound_runtime.engine.slice_tables import COPIES, SINCE, UNTIL, ArrivedRows, Measure, SliceTables
-from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, engine_type, listed, places, same
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, engine_type, listed, places, same
 from streambound_runtime.operators.circuit_plan import GroupValue
 from streambound_runtime.operators.period_plan import SliceAggregate, SliceGroup
 
@@ -68,10 +68,10 @@ class GroupParts:
         return tuple(found)
 
     def total(self, n: int, value: str, copies: str) -> str:
-        """What copies of a column's value add up to; of a text nothing, and of a double an exact sum."""
+        """What copies of a column's value add up to; of a text, or the like, nothing, and of a double an exact sum."""
         if self.types[n] == DOUBLE:
             return f"exact_sum([{value}], [{copies}])"
-        return "0" if self.types[n] == VARCHAR else f"COALESCE({value} * {copies}, 0)"
+        return f"COALESCE({value} * {copies}, 0)" if self.types[n] in (BIGINT, HUGEINT) else "0"
 
     def kept(self) -> list[ArrivedRows]:
         """What is kept for each part, in their order: sums, values that count once, best values."""
@@ -174,7 +174,7 @@ class _Groups:
             noted(once, {"m": "1", f"dn{n}": number, f"ds{n}": self.parts.total(n, value, "m")})
         for source in rows:
             noted(source, {"m": "m"})
-        if self.parts.plan.always:
+        if self.parts.plan.always and not self.parts.plan.keys:
             nothing = (f"{_nothing(kind)} AS {n}" for n, kind in types.items())
             found.append(f"SELECT {_NO_KEY}, unnest([{SINCE}, {UNTIL}]), {', '.join(nothing)}")
         return found

@@ -26,6 +26,7 @@ from streambound_runtime.engine.slice_tables import (
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, engine_type, listed, places
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.period_plan import (
+    LineageRows,
     RandomRows,
     SliceDifference,
     SliceDistinct,
@@ -47,6 +48,9 @@ RelationTables = Mapping[str, Sequence[Mapping[str, Value]]]
 """The rows of static relations, by name."""
 _WIDER = (BIGINT, HUGEINT, DOUBLE, VARCHAR)
 """Types, of which a column of two sides has the later one: the other's values are integers, too, or NULL."""
+_MANY_PAIRS = 10_000_000
+"""Pairs of equal keys, valid together or not, up to which they are looked at one by one."""
+_LONGEST = 2**62
 _PASSING = (("passes", "int"),)
 _COPIES = {"m": "l.m * r.m"}
 _NUMBERED = _COPIES | {"left_id": "l.id", "right_id": "r.id"}
@@ -57,6 +61,7 @@ class SliceRows:
     """Makes the statements of a query's operators; ``streams`` are the tables of its blocks, with their types.
 
     All that is valid is so from ``low`` to before ``high``. ``with_ends`` are the tables of relations with periods.
+    ``whole``: the slice is all of time, and keys may have many rows.
     """
 
     tables: SliceTables
@@ -65,6 +70,7 @@ class SliceRows:
     low: int
     high: int
     with_ends: list[str] = field(default_factory=list)
+    whole: bool = False
 
     def top(self, plan: SlicePlan) -> str:
         """The rows of a whole query."""
@@ -84,19 +90,24 @@ class SliceRows:
                 return self.streams[block][1][:-1]
             case SliceRelation(types=types):
                 return tuple(map(engine_type, types))
+            case SliceMap(input=input) if plan.picks is not None:
+                return tuple(self.types(input)[place] for place in plan.picks)
             case SliceMap(columns=columns):
                 return tuple(engine_type(kind) for _, kind in columns)
             case SliceMatched(input=input) | SliceDistinct(input=input) | SliceJoin(kind="semi" | "anti", left=input):
                 return self.types(input)
             case SliceUnion(left, right) | SliceDifference(left, right):
                 both = zip(self.types(left), self.types(right), strict=True)
-                return tuple(max(kinds, key=_WIDER.index) for kinds in both)
+                return tuple(one if one == other else max(one, other, key=_WIDER.index) for one, other in both)
             case SliceJoin(left=left, right=right):
                 return (*self.types(left), *self.types(right))
             case RandomRows(input):
                 return self.types(input)[:-2]
+            case LineageRows(input, at):
+                return (*self.types(input)[:at], *self.types(input)[at + 2 :])
             case SliceGroup(input, keys, aggregates):
-                return (*self.types(input)[:keys], *(engine_type(one.result) for one in aggregates))
+                kinds = self.types(input)
+                return (*kinds[:keys], *(one.type_of(kinds) or engine_type(one.result) for one in aggregates))
 
     # --- rows that arrive ---------------------------------------------------------------------------------------------
 
@@ -313,13 +324,43 @@ class SliceRows:
         period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e"
         own = (f"{text} AS {name}" for name, text in more.items())
         tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
-        joined = f"SELECT {listed(*shown, period, *own)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
+        shown = [*shown, period, *own]
+        joined = f"SELECT {listed(*shown)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
+        if self.whole and plan.keys:
+            joined = f"SELECT * FROM {self._met(joined, plan, shown, tests, (left, right))}"
         if not plan.condition:
             return f"({joined})"
         engine = (("1",), plan.engine) if plan.engine else ((), "")
         node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
         names = listed(columns(by + width), "b", "e", *more)
         return f"(SELECT {names} FROM {self.tables.passing(node, f'({joined})')})"
+
+    def _met(
+        self, joined: str, plan: SliceJoin, shown: Sequence[str], tests: Sequence[str], sides: tuple[str, str]
+    ) -> str:
+        """The pairs, found by parts of time where keys have many rows: each in the part in which it begins.
+
+        A part is as long as rows are on average, so that there are at most twice as many parts of rows as rows.
+        """
+        found, counts = self.tables.called(), list[str]()
+        for side, keys in zip(sides, zip(*plan.keys, strict=True), strict=True):
+            own = (f"c{place} AS k{n}" for n, place in enumerate(keys))
+            counts.append(f"(SELECT {listed(*own, 'count(*) AS n')} FROM {side} GROUP BY ALL)")
+        using = ", ".join(f"k{n}" for n in range(len(plan.keys)))
+        number = f"SELECT sum(l.n::DOUBLE * r.n) FROM {counts[0]} l JOIN {counts[1]} r USING ({using})"
+        both = " UNION ALL ".join(f"SELECT b, e FROM {side}" for side in sides)
+        length = f"SELECT CAST(least(greatest(avg(e::DOUBLE - b), 1), {_LONGEST}) AS BIGINT) AS w FROM ({both})"
+        parts = (f"(SELECT s.*, unnest(range(b // w, (e - 1) // w + 1)) AS z, w FROM {side} s, long)" for side in sides)
+        once = [*tests, "l.z = r.z", "l.z = greatest(l.b, r.b) // l.w"]
+        binned = f"SELECT {listed(*shown)} FROM {next(parts)} l JOIN {next(parts)} r ON {' AND '.join(once)}"
+        variants = self.tables.step(joined, found), self.tables.step(f"WITH long AS ({length}) {binned}", found)
+
+        def run() -> None:
+            ((pairs,),) = self.tables.session.database.execute(number).fetchall()
+            variants[(pairs or 0) > _MANY_PAIRS]()
+
+        self.tables.steps.append(run)
+        return found
 
     def _alone(self, rows: str, pairs: str, number: str, shown: str, matched: bool = False) -> str:
         """The parts of numbered rows where they have no partner, or, ``matched``, where they have some."""

@@ -25,6 +25,7 @@ from streambound_runtime.lineage.encoding import decoded, encoded
 from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError, quoted
 from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
+    LineageRows,
     RandomRows,
     SliceJoin,
     SliceLineage,
@@ -39,7 +40,6 @@ from streambound_runtime.tp.padding import padded, paired
 from streambound_runtime.tp.plan import WINDOWS
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
 from streambound_runtime.tp.segments import Valid
-from streambound_runtime.tp.written import as_operand
 
 LineageOf = Callable[[Formula, Sequence[Valid]], Formula]
 """The lineage of a row and those that match it."""
@@ -84,12 +84,26 @@ class SliceWindows:
         rows, kinds = self._rows(self.query.plan), self.rows.types(self.query.plan)
         return self._given(self._facts([f"SELECT * FROM {rows}"], kinds) if self.query.derived else rows, kinds)
 
+    def of_task(self, finished: bool) -> str:
+        """The rows of an operator in a task: with formulas as lineages, or ``finished`` as a result has them."""
+        plan, kinds = self.query.plan, self.rows.types(self.query.plan)
+        rows = self._rows(plan)
+        if self.query.derived and isinstance(plan, LineageRows):
+            rows = self._facts([f"SELECT {listed(columns(len(kinds)), *_CARRIED)} FROM {rows}"], kinds)
+        return self._given(rows, kinds) if finished else rows
+
     def _rows(self, plan: SlicePlan) -> str:
         """The rows of an operator, of which several may be one fact where the result is derived."""
         match plan:
             case RandomRows():
                 names = columns(len(self.rows.types(plan)))
                 return f"(SELECT {listed(names, 'b', 'e', 'v AS l', 'p')} FROM {self._whole(self._held(0, plan))})"
+            case LineageRows(input, at):
+                places = [n for n in range(len(self.rows.types(input))) if n not in (at, at + 1)]
+                shown = (f"c{place} AS c{n}" for n, place in enumerate(places))
+                return (
+                    f"(SELECT {listed(*shown, 'b', 'e', f'c{at} AS l', f'c{at + 1} AS p')} FROM {self.rows.top(input)})"
+                )
             case SliceMap(input=input):
                 return self.rows.mapped(plan, self._rows(input), _CARRIED)
             case SliceJoin():
@@ -102,7 +116,7 @@ class SliceWindows:
         """The rows of a join's side, with numbers; ``windows`` are those of them that are wanted."""
         if isinstance(plan, RandomRows) and not self.query.derived:
             return self._held(side, plan, windows)
-        shown = "row_number() OVER () AS id, *, l AS v, b AS s, false AS blank"
+        shown = f"row_number() OVER () AS id, *, l AS v, b AS s, {self._blank(side)} AS blank"
         return self.tables.table(f"SELECT {shown} FROM {self._rows(plan)}")
 
     def _held(self, side: int, plan: RandomRows, windows: str = "") -> str:
@@ -126,11 +140,15 @@ class SliceWindows:
             if self._final and not query.parts:
                 self.open.append(f"SELECT s AS b FROM {before}")
             rows = f"SELECT * FROM {before} UNION ALL {rows}"
-        blank = "false" if query.derived else " AND ".join(f"c{n} IS NULL" for n in query.blanks[side]) or "true"
-        self.tables.steps.append(
-            self.tables.step(f"SELECT row_number() OVER () AS id, *, {blank} AS blank FROM ({rows})", found)
-        )
+        shown = f"row_number() OVER () AS id, *, {self._blank(side)} AS blank"
+        self.tables.steps.append(self.tables.step(f"SELECT {shown} FROM ({rows})", found))
         return found
+
+    def _blank(self, side: int) -> str:
+        """Whether a row has no values."""
+        if self.query.derived:
+            return "false"
+        return " AND ".join(f"c{n} IS NULL" for n in self.query.blanks[side]) or "true"
 
     def _whole(self, rows: str) -> str:
         """Windows whose whole time is known: as soon as it is, once it has ended, or the part in the slice."""
@@ -253,9 +271,11 @@ class SliceWindows:
                 matches = one["matches"] or ()
                 valid = [Valid(0, 0, formula_of(match["v"], match["p"]), match["blank"]) for match in matches]
                 formula = lineage(formula_of(one["v"], one["p"]), valid)
+                if formula is FALSE:
+                    continue
                 if made and formula == last and ends == (one["id"], one["b"]):
                     made[-1][2] = one["e"]
-                elif formula is not FALSE:
+                else:
                     made.append([one["id"], one["b"], one["e"], encoded(formula)])
                 last, ends = formula, (one["id"], one["e"])
         self._put(found, _WINDOW, made)
@@ -273,7 +293,7 @@ class SliceWindows:
                 *(as_decimal(*one) for one in known[: len(fact)]), *(f"{name} AS {word}" for name, word in own)
             )
             rows = session.read(f"SELECT {shown} FROM {parts} ORDER BY {listed(*fact, 'b')}")
-            made += as_operand(fact, derivations(fact, self._limits, iter(rows.to_batches())))
+            made += derivations(fact, self._limits, iter(rows.to_batches()))
         session.put(found, known, pa.Table.from_batches(made).rename_columns(names) if made else None)
 
     # --- results ------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from streambound_runtime.engine.slice_rows import RelationTables, SliceRows
 from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute, SliceTables
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
-from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan, SliceQuery
+from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.times import GREATEST, LEAST
 
@@ -70,7 +70,7 @@ class PeriodSlices:
         elif query.parts:
             found = rows.parts(query.plan)
         else:
-            found = self._coalesced(query, rows.top(query.plan), len(kinds))
+            found = coalesced(self.tables, query.plan, rows.top(query.plan), len(kinds))
             if query.final:
                 found = self._glued(found, kinds)
         values = [*places(len(kinds)), *(() if query.as_of else own)]
@@ -80,36 +80,6 @@ class PeriodSlices:
         self.tables.steps.append(
             self.tables.step(f"SELECT {listed(*shown, f'{copies} AS w', 'e AS t')} FROM {found}", delta)
         )
-
-    def _coalesced(self, query: SliceQuery, rows: str, width: int) -> str:
-        """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3).
-
-        A row of a value is its own result where it is alone in the slice, or where no other one can be valid with it
-        and none ends or begins where it begins or ends. The others are told by the ends of their value's rows, but for
-        those ends where nothing changes.
-        """
-        names, apart = places(width), apart_by(query.plan)
-        key, found = ", ".join(names), self.tables.table(f"SELECT * FROM {rows}")
-        if apart is None:
-            number = "min(b) AS b, max(e) AS e, min(m) AS m, count(*) AS n"
-            alone = self.tables.table(f"SELECT {key}, {number} FROM {found} GROUP BY {key}")
-            several = f"{found} q SEMI JOIN (SELECT * FROM {alone} WHERE n > 1) o ON {same(names, 'q', 'o')}"
-            alone = f"{alone} WHERE n = 1"
-        else:
-            partition = listed(*(f"c{place}" for place in sorted(apart)))
-            near = f"OVER ({f'PARTITION BY {partition} ' if partition else ''}ORDER BY b)"
-            others = [name for place, name in enumerate(names) if place not in apart]
-            sides = ("lag", "e", "b"), ("lead", "b", "e")
-            tests = [
-                [f"{of}({end}) {near} = {own}", *(f"{of}({c}) {near} IS NOT DISTINCT FROM {c}" for c in others)]
-                for of, end, own in sides
-            ]
-            touches = " OR ".join(f"({' AND '.join(test)}) IS TRUE" for test in tests)
-            marked = self.tables.table(f"SELECT *, {touches} AS touches FROM {found}")
-            several, alone = f"{marked} WHERE touches", f"{marked} WHERE NOT touches"
-        changes = f"SELECT {key}, unnest([b, e]) AS t, unnest([m, -m]) AS x, 0 AS y FROM {several}"
-        merged = swept(changes, names, "x", "x > 0", " HAVING sum(x) <> 0")
-        return f"(SELECT {key}, b, e, m FROM {alone} UNION ALL SELECT {key}, b, e, m FROM {merged})"
 
     def _glued(self, piece: str, kinds: Sequence[str]) -> str:
         """The result rows that have ended before the frontier, or all once time is over; others are open."""
@@ -205,3 +175,34 @@ def apart_by(plan: SlicePlan) -> frozenset[int] | None:
             found = frozenset(place for place in known or () if place is not None)
             return found if known is not None and len(found) == len(known) else None
     return None
+
+
+def coalesced(tables: SliceTables, plan: SlicePlan, rows: str, width: int) -> str:
+    """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3).
+
+    A row of a value is its own result where it is alone in the slice, or where no other one can be valid with it
+    and none ends or begins where it begins or ends. The others are told by the ends of their value's rows, but for
+    those ends where nothing changes.
+    """
+    names, apart = places(width), apart_by(plan)
+    key, found = ", ".join(names), tables.table(f"SELECT * FROM {rows}")
+    if apart is None:
+        number = "min(b) AS b, max(e) AS e, min(m) AS m, count(*) AS n"
+        alone = tables.table(f"SELECT {key}, {number} FROM {found} GROUP BY {key}")
+        several = f"{found} q SEMI JOIN (SELECT * FROM {alone} WHERE n > 1) o ON {same(names, 'q', 'o')}"
+        alone = f"{alone} WHERE n = 1"
+    else:
+        partition = listed(*(f"c{place}" for place in sorted(apart)))
+        near = f"OVER ({f'PARTITION BY {partition} ' if partition else ''}ORDER BY b)"
+        others = [name for place, name in enumerate(names) if place not in apart]
+        sides = ("lag", "e", "b"), ("lead", "b", "e")
+        tests = [
+            [f"{of}({end}) {near} = {own}", *(f"{of}({c}) {near} IS NOT DISTINCT FROM {c}" for c in others)]
+            for of, end, own in sides
+        ]
+        touches = " OR ".join(f"({' AND '.join(test)}) IS TRUE" for test in tests)
+        marked = tables.table(f"SELECT *, {touches} AS touches FROM {found}")
+        several, alone = f"{marked} WHERE touches", f"{marked} WHERE NOT touches"
+    changes = f"SELECT {key}, unnest([b, e]) AS t, unnest([m, -m]) AS x, 0 AS y FROM {several}"
+    merged = swept(changes, names, "x", "x > 0", " HAVING sum(x) <> 0")
+    return f"(SELECT {key}, b, e, m FROM {alone} UNION ALL SELECT {key}, b, e, m FROM {merged})"

@@ -6,7 +6,7 @@ their places, from begin to before end, in so many copies. Types are named where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import cast
 
@@ -119,6 +119,10 @@ class SliceAggregate:
     distinct: bool = False
     result: str = "bigint"
 
+    def type_of(self, columns: Sequence[str]) -> str:
+        """The type of its result, where that is its column's; else empty."""
+        return columns[self.column] if self.function in ("min", "max") and self.column is not None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SliceGroup:
@@ -148,6 +152,14 @@ class RandomRows:
     probability: str
 
 
+@dataclass(frozen=True, slots=True)
+class LineageRows:
+    """Rows with a lineage and its probability in two columns, from ``at`` on, as another task has written them."""
+
+    input: SlicePlan
+    at: int
+
+
 SlicePlan = (
     SliceScan
     | SliceRelation
@@ -159,6 +171,7 @@ SlicePlan = (
     | SliceJoin
     | SliceGroup
     | RandomRows
+    | LineageRows
 )
 """An operator with those under it."""
 

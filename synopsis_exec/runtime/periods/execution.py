@@ -1,23 +1,37 @@
-"""A plan over periods as a DataFrame, operator by operator: lazily, but for small jobs over base rows.
+"""A plan over periods as a DataFrame, operator by operator: lazily, but for a small job that cuts time into bins.
 
-They cut time into bins, and count rows of keys in a sample.
+Spark reads, filters and computes; the operators over periods are evaluated in tasks (`tasks`, `planner`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from streambound_runtime.periods.coalescing import coalesced, coalesced_constant, set_operation
-from streambound_runtime.periods.frames import BEGIN, COUNT, END, columns, normal
-from streambound_runtime.periods.grouping import grouped
-from streambound_runtime.periods.hot import borders_of
-from streambound_runtime.periods.joining import joined, pairs
-from streambound_runtime.periods.literals import literals
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.operators.period_plan import (
+    SliceAggregate,
+    SliceDifference,
+    SliceDistinct,
+    SliceGroup,
+)
+from streambound_runtime.periods.frames import (
+    BEGIN,
+    BIN,
+    COUNT,
+    END,
+    PERIOD,
+    columns,
+    columns_of,
+    in_bins,
+    normal,
+)
 from streambound_runtime.periods.plan import (
     ConstantScan,
+    PeriodAggregate,
     PeriodCoalesce,
     PeriodDistinct,
     PeriodFilter,
@@ -29,13 +43,19 @@ from streambound_runtime.periods.plan import (
     PeriodUnion,
     SnapshotQuery,
     SnapshotScan,
-    scans,
+    width,
 )
-from streambound_runtime.periods.rows_of_key import has_few, sources
+from streambound_runtime.periods.planner import TaskPlanner, picks, with_columns
+from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import GREATEST, LEAST, decoded, encoded, literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+_OF_ROWS = (SnapshotScan, ConstantScan, PeriodFilter, PeriodUnion)
+"""What Spark does row by row."""
+_SUMMED = ("sum", "avg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +72,19 @@ Relations = Mapping[str, GoodRows]
 
 
 @dataclass
-class PlanExecution:
-    """Makes the DataFrames of a query's operators; ``bins`` is how many tasks share the rows of one group."""
+class PlanExecution(TaskPlanner):
+    """Makes the DataFrames of a query over rows with multiplicities."""
 
-    spark: SparkSession
     relations: Relations
     query: SnapshotQuery
-    bins: int
-    made: dict[int, DataFrame] = field(default_factory=dict)
-    counted: dict[tuple[SnapshotScan, frozenset[int]], bool] = field(default_factory=dict)
 
     def result(self) -> DataFrame:
         """The rows of the result: the columns by their names, `_begin`, `_end` and `_mult`."""
         found = self.frame(self.query.plan)
-        named = [f"c{place} AS {_quoted(name)}" for place, name in enumerate(self.query.columns)]
+        named = [f"c{place} AS {quoted(name)}" for place, name in enumerate(self.query.columns)]
         kind = self.query.time_type
         period = [] if self.query.as_of else [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
         return found.selectExpr(*named, *period, f"{COUNT} AS _mult")
-
-    @cached_property
-    def borders(self) -> list[int]:
-        """Where time is cut into bins."""
-        found = [scan for scan in scans(self.query.plan) if isinstance(scan, SnapshotScan)]
-        return borders_of([self.frame(scan) for scan in found], self.bins)
 
     def frame(self, plan: PeriodPlan) -> DataFrame:
         """The rows of an operator, with columns as `frames` says."""
@@ -90,74 +100,222 @@ class PlanExecution:
                 return self._constant(plan)
             case PeriodFilter(input, condition):
                 return self.frame(input).where(condition)
-            case PeriodProject(input, items):
+            case PeriodProject(input, items) if picks(items) is None or isinstance(input, _OF_ROWS):
                 listed = (f"{item} AS c{place}" for place, item in enumerate(items))
-                return self.frame(input).selectExpr(*listed, BEGIN, END, COUNT)
+                return self.frame(input).selectExpr(*listed, *PERIOD)
             case PeriodUnion(left, right):
                 return self.frame(left).unionAll(self.frame(right))
-            case PeriodDistinct(input):
-                return self._coalesced(input, distinct=True)
+            case PeriodJoin(kind="inner", condition=condition) if condition:
+                return self.task(replace(plan, condition="")).frame().where(condition)
+            case PeriodJoin(condition=condition) if condition:
+                return self._conditional(plan)
+        return self.task(plan).frame()
+
+    # --- operators of tasks -------------------------------------------------------------------------------------------
+
+    def task(self, plan: PeriodPlan) -> TaskPlan:
+        """An operator as tasks evaluate it, with those under it that need the same rows together."""
+        match plan:
+            case PeriodProject(input, items) if (places := picks(items)) is not None and not isinstance(
+                input, _OF_ROWS
+            ):
+                return self.picked(self.task(input), places)
             case PeriodCoalesce(input):
-                return self._coalesced(input, distinct=False)
-            case PeriodSetOperation(kind, left, right):
-                return set_operation(kind, self.frame(left), self.frame(right))
-            case PeriodJoin(kind, left, right, keys, condition):
-                borders = [] if keys else self.borders
-                few = self._few(left, [key for key, _ in keys]) or self._few(right, [key for _, key in keys])
-                return joined(kind, pairs(self.frame(left), self.frame(right), keys, condition, borders, few))
-            case PeriodGroup(input, keys, aggregates, always):
-                ends = self._ends() if always else None
-                return grouped(self.frame(input), keys, aggregates, self.borders if always else [], ends)
+                under = self.task(input)
+                return replace(self.together(under, range(len(under.types))), finished=True)
+            case PeriodDistinct(input):
+                return self._distinct(self.task(input))
+            case PeriodSetOperation():
+                return self._set_operation(plan)
+            case PeriodGroup():
+                return self._grouped(plan)
+            case PeriodJoin(condition=""):
+                return self._joined(plan)
+        return self.read(self.frame(plan))
 
-    def _few(self, plan: PeriodPlan, keys: Sequence[str]) -> bool:
-        """Whether keys of a side of a join have few rows each."""
-        for scan, places in sources(plan, keys).items():
-            if (scan, places) not in self.counted:
-                self.counted[scan, places] = has_few(self.frame(scan), places)
-            if self.counted[scan, places]:
-                return True
-        return False
+    def _distinct(self, task: TaskPlan) -> TaskPlan:
+        found = self.together(task, range(len(task.types)))
+        return replace(found, plan=SliceDistinct(found.plan))
 
-    def _coalesced(self, plan: PeriodPlan, distinct: bool) -> DataFrame:
-        values = literals(plan)
-        if values is None:
-            return coalesced(self.frame(plan), distinct)
-        return coalesced_constant(self.frame(plan), values, self.borders, distinct)
+    def _set_operation(self, plan: PeriodSetOperation) -> TaskPlan:
+        left, right = self.task(plan.left), self.task(plan.right)
+        if left.types != right.types:
+            kinds = self.frame(plan.left).unionAll(self.frame(plan.right)).dtypes
+            cast = [f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds]
+            left, right = (self.read(self.frame(side).selectExpr(*cast)) for side in (plan.left, plan.right))
+        word, _, every = plan.kind.partition(" ")
+        left, right = self.beside(left, right, [(place, place) for place in range(len(left.types))])
+        if not every:
+            left, right = self._distinct(left), self._distinct(right)
+        made = SliceDifference(left.plan, right.plan, common=word == "intersect")
+        return replace(left, plan=made, inputs=(*left.inputs, *right.inputs))
 
-    def _ends(self) -> tuple[int, int]:
+    def _grouped(self, plan: PeriodGroup) -> TaskPlan:
+        under, aggregates = self.task(plan.input), plan.aggregates
+        given = {one: text for one in aggregates if (text := _argument(one, under.types))}
+        if not given:
+            return self._of_all(under, plan, aggregates)
+        texts = {text: len(under.types) + n for n, text in enumerate(dict.fromkeys(given.values()))}
+        read = self.read(with_columns(under.frame(), *texts))
+        moved = [replace(one, column=texts[given[one]]) if one in given else one for one in aggregates]
+        found = self._of_all(read, plan, moved)
+        values = [f"c{n}" for n in range(plan.keys)]
+        for n, one in enumerate(aggregates, start=plan.keys):
+            ordered = one in given and one.column is not None and one.function not in _SUMMED
+            values.append(in_order(f"c{n}", under.types[one.column or 0], back=True) if ordered else f"c{n}")
+        if all(value == f"c{n}" for n, value in enumerate(values)):
+            return found
+        shown = (f"{value} AS c{n}" for n, value in enumerate(values))
+        return self.read(found.frame().selectExpr(*shown, *PERIOD))
+
+    def _of_all(self, under: TaskPlan, plan: PeriodGroup, aggregates: Sequence[PeriodAggregate]) -> TaskPlan:
+        return self._always(under, aggregates) if plan.always else self._groups(under, plan.keys, aggregates)
+
+    def _groups(
+        self, under: TaskPlan, keys: int, aggregates: Sequence[PeriodAggregate], always: bool = False
+    ) -> TaskPlan:
+        under = self.together(under, range(keys))
+        made = tuple(_aggregate(one, under.types) for one in aggregates)
+        types = (*under.types[:keys], *(one for _, one in made))
+        plan = SliceGroup(under.plan, keys, tuple(one for one, _ in made), always)
+        return replace(under, plan=plan, types=types)
+
+    def _always(self, under: TaskPlan, aggregates: Sequence[PeriodAggregate]) -> TaskPlan:
+        """All rows as one group, at all of time: that is a group for each bin, in which it has a row of no copies."""
         low, high = self.query.low, self.query.high
         assert low is not None and high is not None, "all-time results have a domain"
-        return low, high
+        inner = [border for border in self.borders if low < border < high]
+        rows = under.frame()
+        values = columns_of(rows)
+        ends = zip([low, *inner], [*inner, high], strict=True)
+        bins = ", ".join(f"struct({literal(b)} AS b, {literal(e)} AS e, {n} AS n)" for n, (b, e) in enumerate(ends))
+        nothing = (f"CAST(NULL AS {kind}) AS {name}" for name, kind in rows.dtypes if name in values)
+        marks = self.spark.range(1).selectExpr(f"explode(array({bins})) AS _p")
+        marks = marks.selectExpr(*nothing, f"_p.b AS {BEGIN}", f"_p.e AS {END}", f"0L AS {COUNT}", f"_p.n AS {BIN}")
+        both = in_bins(rows, inner).unionAll(marks.where(f"{BEGIN} < {END}"))
+        both = both.selectExpr(*(f"{name} AS c{n}" for n, name in enumerate([BIN, *values])), *PERIOD)
+        moved = [replace(one, column=None if one.column is None else one.column + 1) for one in aggregates]
+        found = self._groups(self.read(both), 1, moved, always=True)
+        return self.picked(found, range(1, len(found.types)))
+
+    # --- joins --------------------------------------------------------------------------------------------------------
+
+    def _joined(self, plan: PeriodJoin) -> TaskPlan:
+        left, right, pairs = self.sides(plan)
+        found, by = self.pairs(plan.kind, left, right, pairs), len(left.types)
+        mine, theirs = range(width(plan.left)), range(by, by + width(plan.right))
+        own = [*mine] if plan.kind in ("semi", "anti") else [*mine, *theirs]
+        return found if len(own) == len(found.types) else self.picked(found, own)
+
+    def _conditional(self, plan: PeriodJoin) -> DataFrame:
+        """A join on more than equal columns: rows beside its pairs are what these leave of the time of each row.
+
+        A row is known by its values and its period.
+        """
+        left, right, pairs = self.sides(plan)
+        frames = left.frame(), right.frame()
+        sides = [self.read(with_columns(frame, f"struct({', '.join(frame.columns[:-1])})")) for frame in frames]
+        own, ids = [width(plan.left), width(plan.right)], [len(side.types) - 1 for side in sides]
+        found, by = self.pairs("inner", sides[0], sides[1], pairs).frame(), len(sides[0].types)
+        shown = [*range(own[0]), *range(by, by + own[1])]
+        named = [f"c{place} AS c{n}" for n, place in enumerate(shown)]
+        found = found.selectExpr(*named, f"c{ids[0]} AS _l", f"c{by + ids[1]} AS _r", *PERIOD).where(plan.condition)
+        kinds = [f"CAST(NULL AS {kind}) AS {name}" for name, kind in found.dtypes[: sum(own)]]
+        names = columns(own[0])
+        if plan.kind in ("semi", "anti"):
+            return self._partners(plan.kind, sides[0], ids[0], found, "_l").selectExpr(*names, *PERIOD)
+        parts = [found.selectExpr(*columns(sum(own)), *PERIOD)]
+        if plan.kind in ("left", "full"):
+            rest = self._partners("anti", sides[0], ids[0], found, "_l")
+            parts.append(rest.selectExpr(*names, *kinds[own[0] :], *PERIOD))
+        if plan.kind in ("right", "full"):
+            rest = self._partners("anti", sides[1], ids[1], found, "_r")
+            theirs = (f"c{n} AS c{own[0] + n}" for n in range(own[1]))
+            parts.append(rest.selectExpr(*kinds[: own[0]], *theirs, *PERIOD))
+        return reduce(lambda one, other: one.unionAll(other), parts)
+
+    def _partners(self, kind: str, side: TaskPlan, place: int, pairs: DataFrame, name: str) -> DataFrame:
+        """The rows of a side where they are in some of the pairs, or where they are in none."""
+        others = self.read(pairs.selectExpr(f"{name} AS c0", *PERIOD))
+        return self.pairs(kind, side, others, [(place, 0)]).frame()
+
+    # --- relations ----------------------------------------------------------------------------------------------------
+
+    def _ends(self) -> tuple[str, str]:
+        """Before which time nothing is valid, and since when, in SQL."""
+        low, high = self.query.low, self.query.high
+        return literal(LEAST if low is None else low), literal(GREATEST if high is None else high)
 
     def _scan(self, plan: SnapshotScan) -> DataFrame:
-        given = self.relations[plan.table.lower()]
+        given, (low, high) = self.relations[plan.table.lower()], self._ends()
         assert given.period is not None, f"{plan.table} has periods"
-        begin, end = (encoded(given.kind, _quoted(name)) for name in given.period)
-        listed = (f"{_quoted(name)} AS c{place}" for place, name in enumerate(plan.columns))
+        begin, end = (encoded(given.kind, quoted(name)) for name in given.period)
+        listed = (f"{quoted(name)} AS c{place}" for place, name in enumerate(plan.columns))
         rows = given.frame.selectExpr(*listed, f"{begin} AS {BEGIN}", f"{end} AS {END}", f"1L AS {COUNT}")
-        low, high = self.query.low, self.query.high
-        if low is not None:
-            rows = rows.where(f"{END} > {literal(low)}")
-        if high is not None:
-            rows = rows.where(f"{BEGIN} < {literal(high)}")
-        since = BEGIN if low is None else f"greatest({BEGIN}, {literal(low)}) AS {BEGIN}"
-        until = END if high is None else f"least({END}, {literal(high)}) AS {END}"
+        rows = rows.where(f"{END} > {low} AND {BEGIN} < {high}")
+        since, until = f"greatest({BEGIN}, {low}) AS {BEGIN}", f"least({END}, {high}) AS {END}"
         return normal(rows.selectExpr(*columns(len(plan.columns)), since, until, COUNT))
 
     def _constant(self, plan: ConstantScan) -> DataFrame:
-        rows = self.relations[plan.table.lower()].frame if plan.table else self.spark.range(1)
-        low = LEAST if self.query.low is None else self.query.low
-        high = GREATEST if self.query.high is None else self.query.high
-        listed = [f"{_quoted(name)} AS c{place}" for place, name in enumerate(plan.columns)]
-        made = rows.selectExpr(*listed, f"{literal(low)} AS {BEGIN}", f"{literal(high)} AS {END}", f"1L AS {COUNT}")
-        return normal(made if low < high else made.where("false"))
+        rows, (low, high) = (
+            self.relations[plan.table.lower()].frame if plan.table else self.spark.range(1),
+            self._ends(),
+        )
+        listed = [f"{quoted(name)} AS c{place}" for place, name in enumerate(plan.columns)]
+        made = rows.selectExpr(*listed, f"{low} AS {BEGIN}", f"{high} AS {END}", f"1L AS {COUNT}")
+        return normal(made.where(f"{BEGIN} < {END}"))
 
 
 def executed(spark: SparkSession, query: SnapshotQuery, relations: Relations) -> DataFrame:
     """The result of a query over relations, lazily."""
     bins = int(str(spark.conf.get("spark.sql.shuffle.partitions", "1")))
-    return PlanExecution(spark, relations, query, bins).result()
+    return PlanExecution(spark, query.plan, bins, relations, query).result()
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _argument(one: PeriodAggregate, types: Sequence[DataType]) -> str:
+    """What is aggregated in the place of a column: a text's number, a nested value in its order; else empty."""
+    if one.column is None or one.function == "count":
+        return ""
+    name, kind = f"c{one.column}", types[one.column]
+    if one.function in _SUMMED:
+        return f"CAST({name} AS DOUBLE)" if sql_type(kind.simpleString()).family == "string" else ""
+    found = in_order(name, kind)
+    return "" if found == name else found
+
+
+def in_order(value: str, kind: DataType, back: bool = False) -> str:
+    """A nested value of which each part says first whether it is NULL, which is before all others; and ``back``."""
+    from pyspark.sql.types import ArrayType, StructType
+
+    def part(text: str, own: DataType) -> str:
+        if back:
+            return in_order(f"{text}.b", own, back)
+        return f"struct({text} IS NOT NULL AS a, {in_order(text, own)} AS b)"
+
+    match kind:
+        case ArrayType():
+            return f"transform({value}, _x -> {part('_x', kind.elementType)})"
+        case StructType():
+            names = [(quoted(field.name), field.dataType) for field in kind.fields]
+            parts = ", ".join(f"{part(f'{value}.{name}', own)} AS {name}" for name, own in names)
+            return f"CASE WHEN {value} IS NOT NULL THEN struct({parts}) END"
+    return value
+
+
+def _aggregate(one: PeriodAggregate, types: Sequence[DataType]) -> tuple[SliceAggregate, DataType]:
+    """An aggregate as tasks compute it, with the type that it has for Spark."""
+    from pyspark.sql.types import DecimalType, DoubleType, LongType
+
+    kind = LongType() if one.column is None else types[one.column]
+    result: DataType = DoubleType()
+    if one.function == "count":
+        result = LongType()
+    elif one.function in ("min", "max"):
+        result = kind
+    elif isinstance(kind, DecimalType):
+        more, digits = (10, 0) if one.function == "sum" else (4, 4)
+        result = DecimalType(min(38, kind.precision + more), min(38, kind.scale + digits))
+    elif one.function == "sum" and sql_type(kind.simpleString()).family == "integer":
+        result = LongType()
+    own, found = kind.simpleString(), result.simpleString()
+    return SliceAggregate(one.function, one.column, own, one.distinct, found), result

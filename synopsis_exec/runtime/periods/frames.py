@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
+
+from streambound_runtime.periods.times import bin_of, literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BEGIN, END, COUNT = "_b", "_e", "_m"
 PERIOD = (BEGIN, END, COUNT)
+BIN = "_bin"
+"""The column with the number of the bin of time that a row's part lies in."""
+_ACCURACY = 1_000
 
 
 def columns_of(frame: DataFrame) -> list[str]:
@@ -32,61 +38,28 @@ def normal(frame: DataFrame) -> DataFrame:
     return frame.selectExpr(*(changed.get(name, name) for name in frame.columns))
 
 
-def union(left: DataFrame, right: DataFrame) -> DataFrame:
-    """The rows of both; types that differ become the one that Spark's UNION gives them."""
-    return left.unionAll(right)
+def borders_of(frames: Sequence[DataFrame], bins: int) -> list[int]:
+    """Points of time between which about as many rows begin; one small job, over the begins of the relations.
 
-
-def together(frame: DataFrame, names: Sequence[str]) -> DataFrame:
-    """The rows, of which those with the same values are one task's: what follows moves none of them again.
-
-    Rows are moved before `events` makes two of each. Groups, which are few, are not: they are summed first.
+    Every change of a result is at an end of some row of a relation, so that these are good borders for all of a plan.
+    They are literals of the plan, so that no part of it reads others than another part.
     """
-    return frame.repartition(*names) if names else frame
+    if bins < 2 or not frames:
+        return []
+    begins = reduce(lambda left, right: left.unionAll(right), [frame.select(BEGIN) for frame in frames])
+    shares = ", ".join(f"{number / bins:.6f}D" for number in range(1, bins))
+    row = begins.selectExpr(f"approx_percentile({BEGIN}, array({shares}), {_ACCURACY}) AS found").head()
+    return sorted(set(row.found)) if row is not None and row.found else []
 
 
-def events(frame: DataFrame, names: Sequence[str], sums: Sequence[tuple[str, str]]) -> DataFrame:
-    """What changes at the ends of each row: at ``t`` the sums are more by these expressions, or less.
-
-    ``sums`` are the name and the expression of each.
-    """
-    ends = frame.selectExpr("*", "explode(array(1, -1)) AS _sign")
-    changes = (f"_sign * ({expression}) AS {name}" for name, expression in sums)
-    return ends.selectExpr(*names, f"CASE WHEN _sign = 1 THEN {BEGIN} ELSE {END} END AS t", *changes)
-
-
-def segments(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
-    """The sums from each point at which one of them changes to the next of the same values: columns ``_b`` and ``_e``.
-
-    They are summed in order of time, which needs one sort; `swept` of what `summed` has made says the same, and is for
-    rows that have few values and points of time, or are not distributed by the values.
-    """
-    over = _over(names)
-    running = (f"sum({name}) {over[:-1]} ROWS UNBOUNDED PRECEDING) AS {name}" for name in sums)
-    found = changes.selectExpr(*names, "t", *running, f"lead(t) {over} AS _next").where("NOT t <=> _next")
-    before = (f"lag({name}, 1, 0L) {over} AS _before_{name}" for name in sums)
-    found = found.selectExpr("*", *before).where(" OR ".join(f"{name} <> _before_{name}" for name in sums))
-    return found.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *sums)
-
-
-def swept(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
-    """The sums from each point at which something changes to the next of the same values: columns ``_b`` and ``_e``.
-
-    ``changes`` has one row for each of the values and point.
-    """
-    over = _over(names)
-    running = (f"sum({name}) {over} AS {name}" for name in sums)
-    return changes.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *running)
-
-
-def summed(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
-    """One row for each of the values and point of time, of those at which a sum changes."""
-    from pyspark.sql import functions as F
-
-    found = changes.groupBy(*names, "t").agg(*(F.sum(name).alias(name) for name in sums))
-    return found.where(" OR ".join(f"{name} <> 0" for name in sums))
-
-
-def _over(names: Sequence[str]) -> str:
-    by = f"PARTITION BY {', '.join(names)} " if names else ""
-    return f"OVER ({by}ORDER BY t)"
+def in_bins(rows: DataFrame, borders: Sequence[int]) -> DataFrame:
+    """Each row cut at the borders, with the bin of each piece: what is valid at a time stays so."""
+    first, last = bin_of(borders, BEGIN), bin_of(borders, f"({END} - 1L)")
+    spread = rows.selectExpr("*", f"explode(sequence({first}, {last})) AS {BIN}")
+    lows = " ".join(f"WHEN {number} THEN {literal(border)}" for number, border in enumerate(borders, start=1))
+    highs = " ".join(f"WHEN {number} THEN {literal(border)}" for number, border in enumerate(borders))
+    cut = {
+        BEGIN: f"greatest({BEGIN}, CASE {BIN} {lows} END) AS {BEGIN}",
+        END: f"least({END}, CASE {BIN} {highs} END) AS {END}",
+    }
+    return spread.selectExpr(*(cut.get(name, name) for name in rows.columns), BIN) if borders else spread

@@ -19,11 +19,11 @@ from streambound_runtime.arrays import Integers, Values
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.row_text import cut_columns
-from streambound_runtime.decoding.sql_types import SqlType, sql_type
+from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.errors import unreadable
+from streambound_runtime.periods.carried import OTHER, carried_as, typed
 from streambound_runtime.periods.execution import GoodRows
 from streambound_runtime.periods.job import PeriodRelation
-from streambound_runtime.periods.times import decoded
 from streambound_runtime.periods.validity import ABOUT_ROWS, REASON, WORDS, judged
 from streambound_runtime.quarantine import BadRows
 from streambound_runtime.reading.files import Files, LocalFiles, Raw
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 BAD = "_bad"
 """The column with what is told of a row that is put aside, as JSON."""
-_REST = "other"
 _AT_ONCE = 4096
 """Bad rows that are told at a time."""
 _ABOUT = "_told"
@@ -53,19 +52,19 @@ def read_relation(spark: SparkSession, given: PeriodRelation, settings: Settings
     Raises JobError for columns whose values cannot be read.
     """
     table = given.relation
-    strange = next((column for column in table.columns if sql_type(column.type).family == _REST), None)
+    strange = next((column for column in table.columns if sql_type(column.type).family == OTHER), None)
     if strange is not None:
         raise unreadable(f"{table.name}.{strange.name} is {strange.type}, which a SEQ statement does not read")
-    types = ", ".join(f"c{place} {_carried(sql_type(one.type))}" for place, one in enumerate(table.columns))
+    types = ", ".join(f"c{place} {carried_as(sql_type(one.type))}" for place, one in enumerate(table.columns))
     parts = _of_files(spark, given, settings) if by_path(table, settings) else None
     parts = parts or [(raw_rows(spark.read, table, settings), _of_rows(given))]
     found = reduce(
         lambda one, other: one.unionAll(other),
         [rows.mapInArrow(decode, f"{types}, {BAD} STRING, {_ABOUT} STRING") for rows, decode in parts],
     )
-    listed = (_typed(f"c{place}", one.name, sql_type(one.type)) for place, one in enumerate(table.columns))
-    typed = found.selectExpr(*listed, BAD, _ABOUT)
-    return (_judged(given, typed) if given.key else typed).drop(_ABOUT)
+    listed = (f"{typed(f'c{n}', sql_type(one.type))} AS {quoted(one.name)}" for n, one in enumerate(table.columns))
+    told = found.selectExpr(*listed, BAD, _ABOUT)
+    return (_judged(given, told) if given.key else told).drop(_ABOUT)
 
 
 def _of_files(
@@ -184,26 +183,3 @@ def _told(decoder: Decoder, raw: Raw, at: Integers, reasons: Sequence[str], deta
     why = {"reason": pa.array(reasons, pa.string()), "detail": pa.array(details, pa.string())}
     texts = cut_columns(decoder.texts(raw.rows, at, raw.all_columns))
     return pa.table(why | texts | decoder.place_columns(raw.rows, at))
-
-
-def _carried(kind: SqlType) -> str:
-    """The type that a column's encoded values travel in."""
-    if kind.large:
-        return "DECIMAL(38, 0)"
-    return {"float": "DOUBLE", "string": "STRING"}.get(kind.family, "BIGINT")
-
-
-def _typed(column: str, name: str, kind: SqlType) -> str:
-    """A column of encoded values in its type."""
-    match kind.family:
-        case "timestamp" | "date":
-            value = decoded(kind.name, column)
-        case "boolean":
-            value = f"{column} = 1"
-        case "decimal":
-            value = f"CAST(concat(CAST({column} AS STRING), 'E-{kind.scale}') AS {kind.name.upper()})"
-        case "string":
-            value = column
-        case _:
-            value = f"CAST({column} AS {kind.name.upper()})"
-    return f"{value} AS {quoted(name)}"

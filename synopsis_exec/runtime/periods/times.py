@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _DAY_US = 86_400_000_000
 _NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -37,7 +39,7 @@ def decoded(kind: str, column: str) -> str:
     return f"CAST({column} AS {kind.upper()})"
 
 
-def bin_of(borders: list[int], column: str) -> str:
+def bin_of(borders: Sequence[int], column: str) -> str:
     """The number of borders up to a point of time: the bin that it is in."""
     if not borders:
         return "0"

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.diagrams import equivalent
+from streambound_runtime.lineage.encoding import encoded
 from streambound_runtime.lineage.formulas import Formula, LineageTooLargeError, disjunction
-from streambound_runtime.periods.scanning import changes
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of, same, values_at
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, changes, formula_of, same, values_at
 from streambound_runtime.tp.segments import Segment, Segments, Valid
-from streambound_runtime.tp.swept import FormulaLineages, Swept
 
 
-def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
+def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One row for each fact and maximal period; memory is the rows of a fact that are valid at a time, and a batch.
 
     Raises JobError for lineages whose equivalence cannot be decided within the limits.
@@ -96,9 +94,11 @@ class _DerivedRows:
             self.lineages.append(lineage)
         found.clear()
 
-    def made(self, names: Sequence[str], carried: Carried) -> Swept:
+    def made(self, names: Sequence[str], carried: Carried) -> pa.RecordBatch:
         """The rows, from the places of their facts."""
         places = pa.array(self.places, pa.int64())
-        begins, ends = (np.array(points, dtype=np.int64) for points in (self.begins, self.ends))
-        columns = [values_at(carried.rows, name, places) for name in names]
-        return Swept(columns, begins, ends, FormulaLineages(self.lineages))
+        arrays = [values_at(carried.rows, name, places) for name in names]
+        arrays += [pa.array(points, pa.int64()) for points in (self.begins, self.ends)]
+        lineages = pa.array(map(encoded, self.lineages), pa.string())
+        none = pa.nulls(len(self.lineages), pa.float64())
+        return pa.RecordBatch.from_arrays([*arrays, lineages, none], [*names, BEGIN, END, LINEAGE, P])

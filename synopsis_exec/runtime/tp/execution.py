@@ -1,37 +1,36 @@
 """The plan of a SEQ TP block as a DataFrame: lazily, one shuffle a join, one more where facts of several rows meet.
 
-The only thing that is done at once is a small job that cuts time into bins, for a join without an equality.
+The only thing that is done at once is a small job that cuts time into bins, for a join without an equality. After their
+values rows have the columns of a lineage and its probability, as `rows` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.lineage.formulas import quoted as variable_part
-from streambound_runtime.periods.frames import normal
-from streambound_runtime.periods.hot import borders_of
-from streambound_runtime.periods.plan import PeriodFilter, PeriodJoin, PeriodPlan, PeriodProject, SnapshotScan, scans
+from streambound_runtime.operators.period_plan import (
+    LineageRows,
+    SliceJoin,
+    SliceLineage,
+    SliceMap,
+)
+from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal
+from streambound_runtime.periods.plan import PeriodFilter, PeriodJoin, PeriodPlan, PeriodProject, SnapshotScan, width
+from streambound_runtime.periods.planner import TaskPlanner, with_columns
+from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import decoded, encoded
-from streambound_runtime.tp.derivations import derivations
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.overlaps import OverlapScan, overlaps
-from streambound_runtime.tp.plan import WINDOWS, LineageQuery, independent, keeps_facts, merges
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
-from streambound_runtime.tp.sides import OWN, pairs, tagged, value_fields
-from streambound_runtime.tp.swept import Swept
-from streambound_runtime.tp.windows import WindowJoin, windows
-from streambound_runtime.tp.written import DAG, as_operand, as_result, as_swept
+from streambound_runtime.tp.plan import LineageQuery, independent, keeps_facts, merges
+from streambound_runtime.tp.written import DAG, with_dags
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructField
 
-Sweep = Callable[["Iterator[pa.RecordBatch]"], Iterator[Swept]]
 BINS = 16
 """How many tasks at most share a join without an equality: a row is in every bin that it touches."""
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
@@ -50,71 +49,48 @@ class LineageRelation:
     probability: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Sweeping:
-    """Rows that a sweep makes of a DataFrame: written as what reads them wants it."""
+@dataclass
+class LineageExecution(TaskPlanner):
+    """Makes the DataFrames of a query's operators over rows with lineages."""
 
-    frame: DataFrame
-    sweep: Sweep
-    fields: tuple[StructField, ...]
-
-    def operand(self) -> DataFrame:
-        """The rows for another operator."""
-        from pyspark.sql.types import StructType
-
-        write = partial(as_operand, tuple(field.name for field in self.fields))
-        return self.frame.mapInArrow(partial(_run, self.sweep, write), StructType([*self.fields, *_own_fields()]))
-
-    def result(self, limits: Limits, dag: bool) -> DataFrame:
-        """The rows as a result: lineages as texts, with probabilities."""
-        from pyspark.sql.types import DataType, StructField, StructType
-
-        write = partial(as_result, tuple(field.name for field in self.fields), limits, dag)
-        more = [StructField(DAG, DataType.fromDDL(_DAG_TYPE))] if dag else []
-        schema = StructType([*self.fields, *_own_fields(), *more])
-        return self.frame.mapInArrow(partial(_run, self.sweep, write), schema)
-
-
-@dataclass(frozen=True)
-class _Execution:
-    """Makes the DataFrames of a query's operators."""
-
-    spark: SparkSession
     relations: Mapping[str, LineageRelation]
     query: LineageQuery
 
     def result(self) -> DataFrame:
         """The rows of the result: the columns by their names, `_begin`, `_end`, `_lineage` and `_p`."""
-        found = self._rows(self.query.plan)
-        if not isinstance(found, _Sweeping):
-            fields = tuple(found.schema[name] for name in found.columns if name not in OWN)
-            found = _Sweeping(found, partial(as_swept, tuple(field.name for field in fields)), fields)
-        rows = found.result(self._limits, self.query.dag)
+        found, number = self._found(self.plan, finished=not self.query.dag), len(self.query.columns)
+        if self.query.dag:
+            found = self._with_dags(found, number)
         named = [f"c{place} AS {quoted(name)}" for place, name in enumerate(self.query.columns)]
-        kind = self.query.time_type
+        kind, own = self.query.time_type, [f"c{number} AS _lineage", f"c{number + 1} AS _p"]
         period = [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
-        return rows.selectExpr(*named, *period, LINEAGE, P, *((DAG,) if self.query.dag else ()))
+        return found.selectExpr(*named, *period, *own, *((DAG,) if self.query.dag else ()))
 
-    @property
-    def _limits(self) -> Limits:
-        return Limits(self.query.nodes, self.query.time_type)
+    def _with_dags(self, rows: DataFrame, number: int) -> DataFrame:
+        from pyspark.sql.types import DataType, StructField, StructType
 
-    @cached_property
-    def _borders(self) -> list[int]:
-        """Where time is cut into bins: about as many base rows begin between any two."""
-        found = [self._scan(scan) for scan in scans(self.query.plan) if isinstance(scan, SnapshotScan)]
-        tasks = int(str(self.spark.conf.get("spark.sql.shuffle.partitions", "1")))
-        return borders_of(found, min(tasks, BINS))
+        limits = Limits(self.query.nodes, self.query.time_type)
+        schema = StructType([*rows.schema.fields, StructField(DAG, DataType.fromDDL(_DAG_TYPE))])
+        return rows.mapInArrow(partial(with_dags, number, limits), schema)
 
-    def _frame(self, plan: PeriodPlan) -> DataFrame:
+    def frame(self, plan: PeriodPlan) -> DataFrame:
         """The rows of an operator, free of duplicates, for another one."""
-        found = self._rows(plan)
-        return found.operand() if isinstance(found, _Sweeping) else found
+        if id(plan) not in self.made:
+            self.made[id(plan)] = self._found(plan, finished=False)
+        return self.made[id(plan)]
 
-    def _rows(self, plan: PeriodPlan) -> DataFrame | _Sweeping:
+    def _found(self, plan: PeriodPlan, finished: bool) -> DataFrame:
+        """The rows of an operator, free of duplicates; ``finished`` as the result has them."""
         if self._meet(plan):
-            return self._merged(self._loose(plan))
-        return self._joined(plan) if isinstance(plan, PeriodJoin) else self._loose(plan)
+            rows = self.read(self._loose(plan))
+            moved = self.by_columns(rows, tuple(range(width(plan))))
+            return self._lineages(moved, width(plan), finished, derived=True)
+        if isinstance(plan, PeriodJoin):
+            return self._joined(plan, finished)
+        if not finished:
+            return self._loose(plan)
+        rows = self.read(self._loose(plan))
+        return self._lineages(rows, width(plan), finished)
 
     def _loose(self, plan: PeriodPlan) -> DataFrame:
         """The rows of an operator, of which several may be one fact."""
@@ -124,9 +100,11 @@ class _Execution:
             case PeriodFilter(input, condition):
                 return self._loose(input).where(condition)
             case PeriodProject(input, items):
-                return self._loose(input).selectExpr(*(f"{item} AS c{i}" for i, item in enumerate(items)), *OWN)
+                own = (f"c{width(input) + n} AS c{len(items) + n}" for n in range(2))
+                shown = (f"{item} AS c{n}" for n, item in enumerate(items))
+                return self._loose(input).selectExpr(*shown, *own, *PERIOD)
             case PeriodJoin():
-                return self._joined(plan).operand()
+                return self._joined(plan, finished=False)
         raise AssertionError(f"{type(plan).__name__} has no lineage")
 
     def _meet(self, plan: PeriodPlan) -> bool:
@@ -140,26 +118,84 @@ class _Execution:
                 # Of a full join, rows without any value of either side, and without a match, are one fact.
                 # One without any value that is joined with itself has the same lineage whatever else matches it.
                 same = kind in ("left", "right") and not independent(plan)
-                return merges(plan) or kind == "full" or same or bool(not keys and self._borders)
+                return merges(plan) or kind == "full" or same or bool(not keys and self.borders)
         return False
 
-    def _joined(self, join: PeriodJoin) -> _Sweeping:
-        left, right = self._frame(join.left), self._frame(join.right)
-        rows, scan = tagged(join, left, right, [] if join.keys else self._borders)
-        blanks = {"left": (False, True), "right": (True, False)}.get(join.kind, (False, False))
-        apart = independent(join)
-        made = WindowJoin(scan.widths, join.kind != "anti", WINDOWS[join.kind], blanks, apart)
-        fields = tuple(value_fields(rows, scan, made.sides_shown))
-        if not join.condition:
-            return _Sweeping(rows, partial(_scanned, scan, made), fields)
-        return _Sweeping(pairs(rows, scan, join.condition), partial(windows, made), fields)
+    def _lineages(self, rows: TaskPlan, at: int, finished: bool, derived: bool = False) -> DataFrame:
+        """Rows whose lineages are ``at`` a place: those of one fact as one, or as the result has them."""
+        plan = LineageRows(rows.plan, at)
+        found = SliceLineage(plan, (), False, derived, self.query.time_type, self.query.nodes, final=False)
+        return TaskPlan(plan, rows.types, rows.inputs, rows.together or (), finished, found).frame()
 
-    def _merged(self, rows: DataFrame) -> _Sweeping:
-        """One row for each fact and maximal period."""
-        names = [name for name in rows.columns if name not in OWN]
-        together = normal(rows).repartition(*names).sortWithinPartitions(*names, BEGIN)
-        fields = tuple(rows.schema[name] for name in names)
-        return _Sweeping(together, partial(derivations, tuple(names), self._limits), fields)
+    # --- joins --------------------------------------------------------------------------------------------------------
+
+    def _joined(self, plan: PeriodJoin, finished: bool) -> DataFrame:
+        left, right, keys = self.sides(plan)
+        if plan.condition:
+            return self._conditional(plan, self._known(left), self._known(right), keys, finished)
+        return self._windows(plan, plan.kind, (left, right), keys, finished)
+
+    def _windows(
+        self, plan: PeriodJoin, kind: str, sides: tuple[TaskPlan, TaskPlan], keys: Sequence[tuple[int, int]],
+        finished: bool,
+    ) -> DataFrame:  # fmt: skip
+        """A join of a ``kind`` of rows that are equal in pairs of columns, of which values are shown."""
+        from pyspark.sql.types import DoubleType, StringType
+
+        left, right = self.beside(*sides, keys)
+        own = width(plan.left), width(plan.right)
+        by, more = len(left.types) - 2, len(right.types) - 2
+        equal = tuple((_without_lineage(mine, own[0]), _without_lineage(theirs, own[1])) for mine, theirs in keys)
+        join = SliceJoin(
+            kind, LineageRows(left.plan, own[0]), LineageRows(right.plan, own[1]), (by, more), equal
+        )  # fmt: skip
+        shown, kinds = [*range(own[0])], [*left.types[: own[0]]]
+        if kind != "anti":
+            shown, kinds = [*shown, *range(by, by + own[1])], [*kinds, *right.types[: own[1]]]
+        names = tuple((f"c{n}", "") for n in range(len(shown)))
+        blanks, derived = (tuple(range(own[0])), tuple(range(own[1]))), plan.kind == "full"
+        apart = independent(plan) and finished  # else they are formulas
+        found = SliceLineage(
+            SliceMap(join, (), names, tuple(f"c{place}" for place in shown)), blanks, apart, derived,
+            self.query.time_type, self.query.nodes, final=False,
+        )  # fmt: skip
+        inputs, types = (*left.inputs, *right.inputs), (*kinds, StringType(), DoubleType())
+        return TaskPlan(found.plan, types, inputs, left.together, finished, found).frame()
+
+    def _known(self, side: TaskPlan) -> TaskPlan:
+        """The rows of a side, with what each is known by: its values, its lineage and its period."""
+        frame = side.frame()
+        return self.read(with_columns(frame, f"struct({', '.join(frame.columns[:-1])})"))
+
+    def _conditional(
+        self, plan: PeriodJoin, left: TaskPlan, right: TaskPlan, keys: Sequence[tuple[int, int]], finished: bool
+    ) -> DataFrame:
+        """A join on more than equal columns: of the rows of a side with those pairs that they are in."""
+        own, by, last = (width(plan.left), width(plan.right)), len(left.types), len(left.types) + len(right.types) - 1
+        pairs = self.pairs("inner", left, right, keys).frame()
+        values = [*range(own[0]), *range(by, by + own[1])]
+        seen = [f"c{place} AS c{n}" for n, place in enumerate(values)]
+        pairs = pairs.selectExpr(*(f"c{n} AS _p{n}" for n in range(last + 1)), *seen, *PERIOD).where(plan.condition)
+
+        def partners(start: int, number: int, known: int) -> TaskPlan:
+            listed = [*range(start, start + number + 2), known]
+            return self.read(pairs.selectExpr(*(f"_p{place} AS c{n}" for n, place in enumerate(listed)), *PERIOD))
+
+        if plan.kind == "right":
+            sides, equal = (partners(0, own[0], last), right), [(own[0] + 2, len(right.types) - 1)]
+            return self._windows(plan, "right", sides, equal, finished)
+        sides, equal = (left, partners(by, own[1], by - 1)), [(by - 1, own[1] + 2)]
+        found = self._windows(plan, "left" if plan.kind == "full" else plan.kind, sides, equal, finished)
+        if plan.kind != "full":
+            return found
+        other = replace(plan, left=plan.right, right=plan.left)
+        equal = [(len(right.types) - 1, own[0] + 2)]
+        rest = self._windows(other, "anti", (right, partners(0, own[0], last)), equal, finished)
+        nothing = (f"CAST(NULL AS {kind}) AS {name}" for name, kind in found.dtypes[: own[0]])
+        moved = (f"c{n} AS c{own[0] + n}" for n in range(own[1] + 2))
+        return found.unionAll(rest.selectExpr(*nothing, *moved, *PERIOD))
+
+    # --- relations ----------------------------------------------------------------------------------------------------
 
     def _scan(self, plan: SnapshotScan) -> DataFrame:
         from pyspark.sql import functions as F
@@ -174,34 +210,20 @@ class _Execution:
         named = F.when(plain, text).otherwise(escaped)
         if p_kind != "double":
             p = p.cast("string").cast("double")  # a number of 32 bits is read by its shortest decimal text, too
-        values = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(plan.columns)]
-        variable = F.concat(F.lit(f"{variable_part(given.name)}."), named)
-        own = [F.expr(begin).alias(BEGIN), F.expr(end).alias(END), variable.alias(LINEAGE), p.alias(P)]
-        return normal(given.frame.select(*values, *own))
+        values = [F.col(quoted(name)) for name in plan.columns]
+        values += [F.concat(F.lit(f"{variable_part(given.name)}."), named), p]
+        period = [F.expr(begin).alias(BEGIN), F.expr(end).alias(END), F.lit(1).cast("bigint").alias(COUNT)]
+        return normal(given.frame.select(*(value.alias(f"c{n}") for n, value in enumerate(values)), *period))
 
 
 def executed_lineage(
     spark: SparkSession, query: LineageQuery, relations: Mapping[str, LineageRelation]
 ) -> DataFrame:  # fmt: skip
     """The result of a block over relations, by their names in small letters, lazily."""
-    return _Execution(spark, relations, query).result()
+    tasks = int(str(spark.conf.get("spark.sql.shuffle.partitions", "1")))
+    return LineageExecution(spark, query.plan, min(tasks, BINS), relations, query).result()
 
 
-def _own_fields() -> list[StructField]:
-    """The columns of `tp.rows` after the values."""
-    from pyspark.sql.types import DoubleType, LongType, StringType, StructField
-
-    kinds = (LongType(), LongType(), StringType(), DoubleType())
-    return [StructField(name, kind) for name, kind in zip(OWN, kinds, strict=True)]
-
-
-def _run(
-    sweep: Sweep, write: Callable[[Iterator[Swept]], Iterator[pa.RecordBatch]], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """What `mapInArrow` does with a partition."""
-    return write(sweep(batches))
-
-
-def _scanned(scan: OverlapScan, join: WindowJoin, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
-    """A join whose condition is its keys: no pair is tested."""
-    return windows(join, overlaps(scan, batches))
+def _without_lineage(place: int, at: int) -> int:
+    """The place of a column once a lineage and its probability are none any more."""
+    return place if place < at else place - 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.formulas import Formula, both, conjunction, disjunction, negation, without
-from streambound_runtime.tp.segments import Segment, Valid
+from streambound_runtime.tp.segments import Valid
 
 
 def paired(left: Formula, right: Formula, independent: bool) -> Formula:
@@ -26,11 +26,3 @@ def padded(row: Formula, independent: bool, valid: Sequence[Valid]) -> Formula:
         return without(row, others)
     blank = (one.lineage for one in valid if one.blank)
     return absorbed(conjunction((row, disjunction((negation(disjunction(others)), *blank)))))
-
-
-def goes_on(segment: Segment, lineage: Formula, to: int) -> bool:
-    """Of base rows: a lineage depends on each variable that it has, so neighbours are the same or not equivalent.
-
-    Where operands are joins themselves, `derivations` merges what is left.
-    """
-    return segment.lineage == lineage

@@ -1,4 +1,4 @@
-"""Rows of a temporal-probabilistic relation in Arrow batches, and those of them that a sweep still needs.
+"""Rows of a temporal-probabilistic relation in Arrow batches, and those of them that are still needed.
 
 A row is its values, its period from ``_b`` to before ``_e``, as integers, and its lineage in two columns: of a base row
 ``_lineage`` is the variable's name and ``_p`` its probability; of a derived one ``_lineage`` is what `encoding.encoded`
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from streambound_runtime.arrays import Integers
+from streambound_runtime.arrays import Integers, Mask
 from streambound_runtime.lineage.encoding import decoded
 from streambound_runtime.lineage.formulas import Formula, variable
-from streambound_runtime.periods.scanning import changes
 
 BEGIN, END, LINEAGE, P = "_b", "_e", "_lineage", "_p"
 
@@ -63,3 +65,26 @@ class Carried:
         """Forget all rows but these; the first of them is at place 0 now."""
         if self._rows is not None:
             self._rows = self._rows.take(pa.array(places, pa.int64()))
+
+
+def changes(columns: Sequence[pa.Array], size: int) -> Mask:
+    """For each row whether it differs from the one before, as the first does; NULLs are equal, and so are NaNs."""
+    found = np.zeros(size, dtype=bool)
+    found[:1] = True
+    for column in columns:
+        found[1:] |= _differs(column)
+    return found
+
+
+def _differs(column: pa.Array) -> Mask:
+    """Whether each value but the first is another than the one before it."""
+    if pa.types.is_nested(column.type):
+        return np.array([one != other for one, other in pairwise(column.to_pylist())], dtype=bool)
+    before, after = column.slice(0, len(column) - 1), column.slice(1)
+    unequal = pc.fill_null(pc.not_equal(before, after), False)
+    if pa.types.is_floating(column.type):
+        unequal = pc.and_(unequal, pc.invert(pc.fill_null(pc.and_(pc.is_nan(before), pc.is_nan(after)), False)))
+    if column.null_count:
+        unequal = pc.or_(unequal, pc.xor(pc.is_null(before), pc.is_null(after)))
+    found: Mask = unequal.to_numpy(zero_copy_only=False)
+    return found

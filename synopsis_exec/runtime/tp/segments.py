@@ -1,4 +1,4 @@
-"""The segments of a sweep: stretches of time on which the same rows are valid, with a lineage each.
+"""Segments: stretches of time on which the same rows are valid, with a lineage each.
 
 One pass over rows in order of their begins, with a heap of ends (after LAWAN of Papaioannou, Theobald, Böhlen,
 "Generalized Lineage-Aware Temporal Windows", Section VI). Its memory is the rows that are valid at a time.
