@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.calls import UnreadCall, aggregate_call, is_aggregate_call
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import type_of_call
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.engine_aggregates import engine_aggregate
 from streambound.analyzer.engine_scopes import (

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import DataType, Family
 from streambound.temporal.pushing import kept
-from streambound.temporal.scalars import conjunction, conjuncts, moved, over, places, text, tree
+from streambound.temporal.scalars import conjunction, moved, over, places, text, tree
 from streambound_runtime.periods.plan import (
     ConstantScan,
     PeriodCoalesce,

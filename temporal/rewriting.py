@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.sql_words import sql_words
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -35,7 +36,7 @@ from streambound.analyzer.types import DataType
 from streambound.temporal.grouping import grouped, syntax_of
 from streambound.temporal.language import ONE_ROW, SnapshotLowering
 from streambound.temporal.pushing import joined, kept
-from streambound.temporal.scalars import column, comparable, conjuncts, finding, moved, no_subquery, over, text
+from streambound.temporal.scalars import column, comparable, finding, moved, no_subquery, over, text
 from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted
 from streambound_runtime.periods.plan import (
     ConstantScan,

@@ -167,14 +167,6 @@ def tree(written: str) -> exp.Expr:
     return parsed(written).copy()
 
 
-def conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    """The conditions that AND joins."""
-    inner = node.unnest()
-    if isinstance(inner, exp.And):
-        return [*conjuncts(inner.left), *conjuncts(inner.right)]
-    return [inner]
-
-
 def conjunction(nodes: list[exp.Expr]) -> str:
     """Conditions joined by AND, as text; empty for none."""
     wrapped = [exp.Paren(this=node.copy()) if isinstance(node, exp.Or) else node.copy() for node in nodes]

@@ -36,6 +36,10 @@ CALLS = (
     "LAST_VALUE(v)",
     "NTH_VALUE(v, 2)",
     "MEDIAN(v)",
+    "VAR_SAMP(v)",
+    "VAR_POP(v)",
+    "STDDEV_SAMP(v)",
+    "STDDEV_POP(v)",
 )
 ORDER = "ORDER BY v, a NULLS FIRST, b NULLS FIRST, ts"
 FORMS = {

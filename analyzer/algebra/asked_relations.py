@@ -30,6 +30,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -47,7 +48,7 @@ class AskedRelations:
     def semi_join(self, join: Join) -> Tree:
         """A semi join with a relation as an inner one with the values that its equalities allow, and the rest of it."""
         given, asked = schema(join.left, self.catalog), schema(join.right, self.catalog)
-        parts = list(conjuncts(join.condition.syntax)) if join.condition is not None else []
+        parts = conjuncts(join.condition)
         pairs = [(part, pair) for part in parts if (pair := _pair(part, given, asked)) is not None]
         if not pairs:
             return join
@@ -103,15 +104,3 @@ def _all_of(node: exp.Expr, fields: Schema) -> bool:
 
 def _any_of(node: exp.Expr, fields: Schema) -> bool:
     return any(f.called(c.name, c.table) for c in node.find_all(exp.Column) for f in fields)
-
-
-def conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    """What a condition says, part by part."""
-    left, found = [node], list[exp.Expr]()  # not by recursion: there may be thousands
-    while left:
-        part = left.pop().unnest()
-        if isinstance(part, exp.And):
-            left += [part.expression, part.this]
-        else:
-            found.append(part)
-    return found

@@ -31,7 +31,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
 from streambound.analyzer.algebra.schema import joined, schema
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.window_functions import operands
+from streambound.analyzer.algebra.window_functions import SPREADS, operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import VOID, is_interval
@@ -83,6 +83,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
         case Over(input, calls):
             for one in calls:
                 _check_numbers(one, operands(one)[:1], columns(input), positions)
+                _check_exact(one, columns(input), positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
             _check_alike(tree, columns(left), columns(right), positions)
 
@@ -110,6 +111,15 @@ def _check_numbers(call: AggregateCall | WindowCall, of: Sequence[Scalar], given
         if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
             raise positions.finding(Code.TYPE_MISMATCH, message, argument.syntax, "cast it to the type that is meant")
+
+
+def _check_exact(call: WindowCall, given: Schema, positions: Positions) -> None:
+    """Raise a Finding for a variance of doubles over a window."""
+    kind = type_of(call.arguments[0].syntax, given)[0] if call.function in SPREADS and call.arguments else None
+    if kind is not None and kind.family is Family.FLOAT:
+        message = f"{call.function} of {kind.with_article} over a window is outside the query language"
+        help = "cast it to a DECIMAL, whose squares are added up exactly"
+        raise positions.finding(Code.UNSUPPORTED, message, call.arguments[0].syntax, help)
 
 
 def _check_simple(call: AggregateCall, given: Schema, positions: Positions) -> None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import DECIDED, computed_of
-from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.made_columns import made_column
@@ -37,6 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span

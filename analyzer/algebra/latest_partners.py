@@ -15,10 +15,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.syntax import null_of
+from streambound.analyzer.algebra.syntax import conjuncts, null_of
 
 ColumnsOf = Callable[[exp.Expr], Schema]
 """The columns of an entry of FROM."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.nodes import (
@@ -37,7 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.syntax import column_of, null_of
+from streambound.analyzer.algebra.syntax import column_of, conjuncts, null_of
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span

@@ -12,7 +12,7 @@ from itertools import permutations
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.asked_relations import AskedRelations, conjuncts
+from streambound.analyzer.algebra.asked_relations import AskedRelations
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.grouped_subqueries import GroupedSubquery
@@ -34,6 +34,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.running_subqueries import RunningSubquery
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.verify import is_version, outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code

@@ -12,11 +12,16 @@ from streambound.analyzer.types import DataType
 
 
 def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
-    """The parts of a conjunction; none of no condition."""
-    if condition is None:
-        return []
-    node = (condition.syntax if isinstance(condition, Scalar) else condition).unnest()
-    return [part.unnest() for part in node.flatten()] if isinstance(node, exp.And) else [node]
+    """What a condition says, part by part; nothing of no condition."""
+    whole = condition.syntax if isinstance(condition, Scalar) else condition
+    left, found = [whole] if whole is not None else [], list[exp.Expr]()  # not by recursion: there may be thousands
+    while left:
+        part = left.pop().unnest()
+        if isinstance(part, exp.And):
+            left += [part.expression, part.this]
+        else:
+            found.append(part)
+    return found
 
 
 def conjunction(parts: Iterable[exp.Expr]) -> Scalar | None:

@@ -57,6 +57,8 @@ class WindowFunction:
     decided: bool = True
 
 
+SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+"""Functions of the squares of numbers, which are summed where they are exact: not of doubles."""
 _UNKNOWN = WindowFunction(Looks.FRAME, Gives.AGGREGATE, decided=False)
 WINDOW_FUNCTIONS = {
     "ROW_NUMBER": WindowFunction(Looks.SO_FAR, Gives.NUMBER),
@@ -65,6 +67,7 @@ WINDOW_FUNCTIONS = {
     "LAG": WindowFunction(Looks.BACK, Gives.VALUE, number=1),
     "LEAD": WindowFunction(Looks.AHEAD, Gives.VALUE, number=1),
     **{name: WindowFunction(Looks.FRAME, Gives.AGGREGATE) for name in ("COUNT", "SUM", "MIN", "MAX", "AVG")},
+    **{name: WindowFunction(Looks.FRAME, Gives.AGGREGATE, continues=False) for name in SPREADS},
     "FIRST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, number=1, least=1, continues=False),

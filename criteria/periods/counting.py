@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup
@@ -16,15 +17,10 @@ def rows_asked_for(group: PeriodGroup, condition: str, items: Sequence[str]) -> 
     if group.aggregates != (PeriodAggregate("count"),):
         return 0
     count = f"c{group.keys}"
-    asked = [test for test in _conjuncts(parsed(condition)) if _reads(test, count)]
+    asked = [test for test in conjuncts(parsed(condition)) if _reads(test, count)]
     if len(asked) != 1 or any(_reads(parsed(item), count) for item in items):
         return 0
     return _least(asked[0], count)
-
-
-def _conjuncts(test: exp.Expr) -> list[exp.Expr]:
-    test = test.unnest()
-    return [*_conjuncts(test.left), *_conjuncts(test.right)] if isinstance(test, exp.And) else [test]
 
 
 def _reads(expression: exp.Expr, column: str) -> bool:

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Filter, Join, JoinKind, Scalar, SpjBlock, Tree
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding

@@ -366,7 +366,7 @@ class OperatorQuery(WindowQuery):
                 low, high = "UNBOUNDED PRECEDING", "1 PRECEDING" if earlier else "CURRENT ROW"
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
-            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))
+            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", f"VAR_POP({column})"))
             if low == "UNBOUNDED PRECEDING" and high == "CURRENT ROW" and self.choices.chance(25):
                 self.used["running count of distinct values"] += 1
                 aggregate = f"COUNT(DISTINCT {column})"

@@ -176,7 +176,9 @@ class SqlOver(SqlWindows):
         exact = self.adds_doubles(call)
         total = f"x{place}" if exact else f"sum(CAST({value} AS {HUGEINT})) {window}"
         shown = GroupValue("", call.function, call.type, (0, 1), places=call.places)
-        return of_sums(shown, count, total, "0", kind, exact)
+        number = f"CAST({value} AS {HUGEINT})"
+        squares = f"sum({number} * {number}) {window}" if call.function.startswith(("var", "stddev")) else "0"
+        return of_sums(shown, count, total, squares, kind, exact)
 
     def _ranked(self, function: str) -> str:
         order = self.in_order() if function == "row_number" else self.ordered()

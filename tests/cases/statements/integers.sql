@@ -1147,3 +1147,6 @@ SELECT * FROM (SELECT b, COUNT(*) AS c FROM S WHERE v > 1 GROUP BY b) AS p RIGHT
 -- the columns that both sides have
 SELECT b, c, d FROM (SELECT a % 2 AS g, b, COUNT(*) AS c FROM S WHERE a > 0 GROUP BY a % 2, b) AS p NATURAL LEFT JOIN (SELECT b, a % 2 AS g, COUNT(*) AS d FROM T WHERE a > 0 GROUP BY a % 2, b) AS q
 -- bounded: 39
+
+SELECT v, VAR_POP(v) OVER (PARTITION BY b ORDER BY ts, v, a ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS x FROM S
+-- bounded: 12
