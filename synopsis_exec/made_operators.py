@@ -111,10 +111,8 @@ class MadeOperators:
         members: Sequence[circuit_plan.KeyMember] = (),
         keys: str = "",
     ) -> SqlBlock:
-        """A block, and the operators of its streams' rows."""
-        rows, block = sql_block(synopsis, types_of((*plan.inputs, *plan.computed)), members, keys)
-        self.made |= {one.name: one for one in rows}
-        return block
+        """A block."""
+        return sql_block(synopsis, types_of((*plan.inputs, *plan.computed)), members, keys)
 
     def rows_of_stream(self, name: str, stream: str, columns: tuple[str, ...], types: Types) -> RowsOfStream:
         """Make the operator of a stream's rows with these columns."""

@@ -73,7 +73,7 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
     if any(kind.family is Family.OTHER and not is_interval(kind) for kind in kinds):
         what = "a result is computed of a value that is no simple one, such as an array"
         raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
-    sql = render(query, pretty=True)
+    sql = render(query)
     sink = catalog.sink(query.name)
     tables.sort(key=lambda table: table.name)
     contracts = "\n".join(map(_contract, tables))

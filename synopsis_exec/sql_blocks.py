@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import BlockTable
-from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember
 from streambound_runtime.operators.formula import Formula
@@ -19,8 +19,8 @@ Types = Mapping[str, str]
 
 def circuit_of_block(synopsis: SynopsisPlan, bound: Formula, tables: Mapping[str, Types]) -> CircuitPlan:
     """A block as the only operator of a circuit that keeps anything; ``tables`` are the types of what it reads."""
-    rows, block = sql_block(synopsis, tables)
-    return CircuitPlan(synopsis.columns, bound, (*rows, block), most=synopsis.most, distinct=synopsis.distinct)
+    block = sql_block(synopsis, tables)
+    return CircuitPlan(synopsis.columns, bound, (block,), most=synopsis.most, distinct=synopsis.distinct)
 
 
 def sql_block(
@@ -28,21 +28,16 @@ def sql_block(
     tables: Mapping[str, Types],
     members: Sequence[KeyMember] = (),
     keys: str = "",
-) -> tuple[tuple[RowsOfStream, ...], SqlBlock]:
-    """The block, and the rows of its streams, which it reads.
-
-    With ``keys`` it is one of each key, which the streams have as the ``members`` say.
-    """
+) -> SqlBlock:
+    """The block; with ``keys`` one of each key, which the streams have as the ``members`` say."""
     by_key = {one.stream: one.attributes for one in members}
     scans = [scan for branch in synopsis.branches for scan in branch.scans]
     related = [scan for branch in synopsis.branches for group in branch.relations for scan in group.scans]
     streams, relations = _read(scans, tables, by_key), _read(related, tables, {})
-    rows = tuple(RowsOfStream(f"{synopsis.name}: {one.name}", one.name, one.columns, one.types) for one in streams)
-    inputs = (*(one.name for one in rows), *([keys] if keys else []))
     every = {(table.name, column): kind for table in (*streams, *relations)
              for column, kind in zip(table.columns, table.types, strict=True)}  # fmt: skip
     kinds = tuple(tuple(sorted(_kinds(branch, every).items())) for branch in synopsis.branches)
-    return rows, SqlBlock(inputs, synopsis, kinds, streams, relations)
+    return SqlBlock(synopsis, kinds, streams, relations, keys)
 
 
 def _read(

@@ -33,7 +33,7 @@ def tick_text(compiled: CompiledJob) -> str:
     head = "\n".join([_HEAD.format(name=compiled.name), *kept])
     tables = tables_of(tree)
     limits = {(one.operator, one.state): one.words for one in tree.kept}
-    return "\n\n".join([head, *(_operator(one, tables[one.name], limits) for one in tree.operators)])
+    return "\n\n".join([head, *(_operator(one, tables[one.name], limits) for one in tree.every)])
 
 
 def _operator(one: EngineOperator, at: TickTables, limits: Mapping[tuple[str, str], str]) -> str:

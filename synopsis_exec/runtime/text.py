@@ -55,7 +55,7 @@ def _laid_out(node: _Node, width: int, indent: int, filled: bool, before: int = 
             room -= len(flat) + 1
             continue
         known = len(prefix) < width // 2
-        text = _laid_out(item, width - 2, inner, filled, len(prefix)) if known else item.flat
+        text = _laid_out(item, width - 1, inner, filled, len(prefix)) if known else item.flat
         lines.append(f"{' ' * inner}{prefix}{text},")
         room = width - len(lines[-1]) if filled and "\n" not in text else 0
     if not filled:

@@ -81,7 +81,7 @@ def jobs() -> Iterator[CompiledJob]:
 
 def test_the_papers_example_is_short() -> None:
     lines = figure2().text.splitlines()
-    assert len(lines) <= 70 and max(map(len, lines)) <= 120
+    assert len(lines) <= 60 and max(map(len, lines)) <= 120
     assert "S.I > T.J AND T.J > U.K" in figure2().text
 
 

@@ -89,16 +89,26 @@ class BlockTable:
 
 @dataclass(frozen=True, slots=True)
 class BlockTables:
-    """A block: its ``inputs`` are the rows of the ``streams``, and, where these have keys, the keys that are over.
+    """A block, which reads the rows of its ``streams``, and, where these have keys, the ``keys`` that are over.
 
     ``kinds`` are the types of each branch's variables.
     """
 
-    inputs: tuple[str, ...]
     synopsis: SynopsisPlan
     kinds: tuple[tuple[tuple[str, str], ...], ...]
     streams: tuple[BlockTable, ...]
     relations: tuple[BlockTable, ...] = ()
+    keys: str = ""
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...]:
+        """The rows that it reads of each stream: their name, the stream's, their columns and types."""
+        return tuple((f"{self.name}: {one.name}", one.name, one.columns, one.types) for one in self.streams)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The operators whose rows it reads."""
+        return (*(name for name, *_ in self.rows), *([self.keys] if self.keys else []))
 
     @property
     def name(self) -> str:

@@ -74,18 +74,18 @@ class Engine:
         self.contracts = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
-        self.operators = {one.name: one for one in self.plan.operators}
+        self.operators = {one.name: one for one in self.plan.every}
         self.tables = tables_of(self.plan)
         self.session = Session()
-        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
+        natives = (one for one in self.plan.every if isinstance(one, NativeNode))
         self.natives = {one.name: self._made(one, relations) for one in natives}
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        for one in self.plan.operators:
+        for one in self.plan.every:
             if isinstance(one, SqlBlock):
                 self._join_relations(one, relations)
-        self.statements = {one.name: self._statements(one) for one in self.plan.operators}
-        for one in self.plan.operators:
+        self.statements = {one.name: self._statements(one) for one in self.plan.every}
+        for one in self.plan.every:
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
 
@@ -156,7 +156,7 @@ class Engine:
         self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
-        for one in self.plan.operators:
+        for one in self.plan.every:
             self._run(one, deltas, ticks)
         self.begun = True
         return self._results()
@@ -167,7 +167,7 @@ class Engine:
         """
         import pyarrow.compute as pc
 
-        last, names = self.plan.operators[-1], self.plan.columns
+        last, names = self.plan.every[-1], self.plan.columns
         if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
             return self._delta(last.name, names)
         table = self._table(last.name)
@@ -256,7 +256,7 @@ class Engine:
 
     def remembered(self) -> Delta:
         """The results of a set, its only operator, that it has returned, as far as they may come again."""
-        block = self.plan.operators[-1]
+        block = self.plan.every[-1]
         assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
         shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
         rows = f"SELECT {listed('0::BIGINT AS t', *shown, '1 AS w')} FROM {self.tables[block.name].state(RESULTS)}"
@@ -268,7 +268,7 @@ class Engine:
         """How many entries all states have."""
         kept = sum(
             self.session.size(self.tables[one.name].state(state.name))
-            for one in self.plan.operators
+            for one in self.plan.every
             for state in states_of(one)
         )
         others = (*self.natives.values(), *self.watched.operators.values(), *self.contracts.values())
@@ -293,7 +293,7 @@ class Engine:
     def dump(self) -> DumpedState:
         """The states of all operators, by the operator's name and the state's."""
         found: DumpedState = {}
-        for one in self.plan.operators:
+        for one in self.plan.every:
             if one.name in self.natives:
                 found |= {f"{one.name}: {table}": rows for table, rows in self.natives[one.name].dump().items()}
                 continue
@@ -318,7 +318,7 @@ class Engine:
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
             contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
-        for one in self.plan.operators:
+        for one in self.plan.every:
             mine = _of_operator(state, one.name)
             if one.name in self.natives:
                 self.natives[one.name].load(mine)

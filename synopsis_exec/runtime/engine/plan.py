@@ -153,13 +153,22 @@ class CircuitPlan:
         """Whether results have application times of their own, and not that of their tick."""
         return self.operators[-1].timed
 
+    @property
+    def every(self) -> tuple[EngineOperator, ...]:
+        """The operators, and before each block the rows of the streams that it reads."""
+        return tuple(one for operator in self.operators for one in (*_rows_read(operator), operator))
+
+
+def _rows_read(one: EngineOperator) -> tuple[RowsOfStream, ...]:
+    return tuple(RowsOfStream(*rows) for rows in one.rows) if isinstance(one, SqlBlock) else ()
+
 
 def tables_of(plan: CircuitPlan) -> dict[str, TickTables]:
     """The names of each operator's tables."""
-    numbers = {one.name: number for number, one in enumerate(plan.operators)}
+    numbers = {one.name: number for number, one in enumerate(plan.every)}
     return {
         one.name: TickTables(numbers[one.name], tuple(f"delta_{numbers[name]}" for name in one.inputs))
-        for one in plan.operators
+        for one in plan.every
     }
 
 
