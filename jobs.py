@@ -318,6 +318,8 @@ def _reference(
 
 def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:
     """The statement as Spark takes it as a batch query; ``plan`` is its plan."""
+    from streambound.analyzer.algebra.to_sql import to_sql
+    from streambound.analyzer.lower import lower
     from streambound.recheck.oracle.newest_row import with_newest
     from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.recheck.oracle.tied_rows import with_ties
@@ -328,8 +330,10 @@ def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCirc
         return _snapshots(checked.blocks, catalog)
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
-    text, tree = statement.sql, with_spark_buckets(with_ties(unversioned(statement.tree, catalog), catalog), catalog)
-    tree = with_newest(tree, catalog)
+    text, written, lowered = statement.sql, statement.tree, lower(statement, catalog)
+    if lowered.tree is not None and any(table.ttl is not None for table in catalog.tables):
+        written = to_sql(lowered.tree)
+    tree = with_spark_buckets(with_ties(unversioned(with_newest(written, catalog), catalog), catalog), catalog)
     if tree != statement.tree:
         text = tree.sql("spark")
     return BatchStatement(text, tree, catalog, tuple(column.name for column in plan.columns))

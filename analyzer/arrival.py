@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from streambound.analyzer.catalog_model import MarkDocument, PartitionsDocument, RateDocument, keys
@@ -115,6 +116,25 @@ def _partitions(
     if len(set(encoded)) < len(encoded):
         raise reader.fail("a partition is listed twice", (*path, "values"))
     return Partitions(column.name, encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Ttl:
+    """How long a row of a stream matters to joins, in the encoding of its timestamps, ``written`` so there."""
+
+    length: int
+    written: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.written or str(self.length)
+
+
+def read_ttl(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: Path) -> Ttl | None:
+    """The key `ttl` of a stream; raises CatalogError."""
+    length = _duration(reader, entry, "ttl", time, path)
+    if length is not None and "period" in entry:
+        raise reader.fail("rows with periods are joined while they are valid, whatever their ttl", (*path, "ttl"))
+    return None if length is None else Ttl(length, str(entry["ttl"]))
 
 
 _KEYS = keys(RateDocument)

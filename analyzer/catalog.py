@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.arrival import read_arrival, read_rate
+from streambound.analyzer.arrival import Ttl, read_arrival, read_rate, read_ttl
 from streambound.analyzer.catalog_model import (
     ArrivalDocument,
     CatalogDocument,
@@ -105,7 +105,8 @@ class DeclaredTable:
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
     the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
-    declared; ``arrival`` the order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys
+    declared; ``ttl`` how long a stream's row waits for partners in joins; ``arrival`` the order of a stream, or of the
+    ``changes`` of a relation; ``punctuations`` say which keys
     are over, ``ending`` are the stream's keys of which some stream's do. A stream of which there is ``one_key`` only is
     none of a catalog's, but what a query is judged with for each value of its key.
     """
@@ -121,6 +122,7 @@ class DeclaredTable:
     arrival: Arrival[Value] = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
     max_rate: Rate | None = None
+    ttl: Ttl | None = None
     changes: DeclaredChanges | None = None
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()
@@ -155,11 +157,13 @@ class DeclaredTable:
 class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
 
-    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``.
+    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
+    of dbt's variables.
     """
 
     tables: frozenset[str] = frozenset()
     models: Mapping[str, str] = field(default_factory=dict)
+    vars: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,10 +172,10 @@ class Catalog:
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
-    ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
-    is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
-    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps, ``engine`` what runs
-    the queries elsewhere.
+    ``models`` are the names of dbt for streams and relations, ``vars`` the values of its variables, ``time`` is what
+    all-time results cover. A recursion that is not known to end stops a run after ``max_iterations`` steps at one
+    timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a
+    job keeps, ``engine`` what runs the queries elsewhere.
     """
 
     file: str
@@ -187,6 +191,7 @@ class Catalog:
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
+    vars: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -207,7 +212,7 @@ class Catalog:
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""
-        return CatalogNames(frozenset(name.lower() for name in self.names), self.models)
+        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -305,6 +310,7 @@ def catalog_from_mapping(
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
         reader.quarantine(document.get("quarantine", {})),
         read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
+        vars=reader.vars(document.get("dbt", {})),
     )
 
 
@@ -338,6 +344,15 @@ class _CatalogReader(TomlReader):
                 remedy = suggest(table, tables) if isinstance(table, str) else ""
                 raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
         return {model: names[table.lower()] for model, table in found.items()}
+
+    def vars(self, value: object) -> dict[str, str]:
+        """The values of dbt's variables, as they stand in SQL."""
+        path = ("dbt", "vars")
+        found = self.mapping(self.mapping(value, ("dbt",)).get("vars", {}), path)
+        for name, one in found.items():
+            if isinstance(one, bool) or not isinstance(one, str | int | float):
+                raise self.fail(f"the variable {name} must be a text or a number", (*path, name))
+        return {name: str(one) for name, one in found.items()}
 
     def quarantine(self, value: object) -> QuarantineLimit:
         body = self.mapping(value, ("quarantine",))
@@ -373,6 +388,7 @@ class _CatalogReader(TomlReader):
             arrival=read_arrival(self, entry, columns, moved, path) if moved else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
+            ttl=read_ttl(self, entry, time, path) if time else None,
             changes=changes,
             punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),

@@ -130,6 +130,7 @@ class _StreamDocument(TypedDict, total=False):
     columns: Required[_Columns]
     max_per_timestamp: _Positive
     max_rate: RateDocument
+    ttl: _Duration
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
@@ -163,12 +164,13 @@ class RelationDocument(_RelationDocument, ArrivalDocument):
 
 
 class DbtDocument(TypedDict, total=False):
-    """The models of dbt that stand for streams and relations."""
+    """The models of dbt that stand for streams and relations, and the values of its variables."""
 
     models: Annotated[
         dict[str, str],
         ("description", "By model, its stream or relation: x is ref('x'), \"a.b\" is source('a', 'b')."),
     ]
+    vars: dict[str, str | int | float]
 
 
 class ByCode(TypedDict, total=False):

@@ -51,7 +51,7 @@ def split_statements(
     A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on,
     unless it is kept up to date, as a materialized view is, and the catalog of those ``names`` declares its results.
     """
-    read = templates(source, names.models)
+    read = templates(source, names.models, names.vars)
     try:
         tokens = tokens_of(read.text)
     except TokenError:

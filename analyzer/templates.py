@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -26,6 +27,8 @@ _INSIDE = r"""(?:'[^']*'|"[^"]*"|[^'"])*?"""
 _WHOLE = re.compile(rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}", re.S)
 _TEXT = r"""\s*(?:'([^']*)'|"([^"]*)")\s*"""
 _MODEL = re.compile(rf"\{{\{{[-+]?\s*(?:ref\({_TEXT}(?:,{_TEXT})?\)|source\({_TEXT},{_TEXT}\))\s*[-+]?\}}\}}")
+_ENDS = r"\s*[-+]?\}\}"
+_VAR = re.compile(rf"\{{\{{[-+]?\s*var\({_TEXT}(?:,(?:{_TEXT}|\s*(-?[\w.]+)\s*))?\){_ENDS}")
 _CONFIG = re.compile(r"\{\{[-+]?\s*config\(.*\)\s*[-+]?\}\}", re.S)
 _BLOCK = re.compile(r"\{%[-+]?\s*+(if is_incremental\(\)|else|endif)\s*+[-+]?%\}")
 _CALLED = re.compile(r"\{[{%][-+]?\s*(\w*)")
@@ -88,22 +91,27 @@ class Templates:
         return "".join((*found, self.text[at:end]))
 
 
-def templates(source: SourceText, models: Mapping[str, str]) -> Templates:
-    """The templates of a text; comments ``{# … #}`` are some only where the catalog has models."""
+def templates(
+    source: SourceText, models: Mapping[str, str], values: Mapping[str, str] = MappingProxyType({})
+) -> Templates:
+    """The templates of a text; comments ``{# … #}`` are some only where the catalog has models, or values of variables.
+
+    The value of a variable stands where its template begins, and blanks behind it.
+    """
     text = source.text
     if not any(sign in text for sign in _SIGNS):
         return Templates(text, {})
     parts, known, refused, at = list[str](), dict[int, Model](), list[Diagnostic](), 0
-    pieces = list(_pieces(text, bool(models)))
+    pieces = list(_pieces(text, bool(models or values)))
     left_out = _later_runs(text, pieces)
     for start, end in sorted({*(piece for piece in pieces if not _within(piece, left_out)), *left_out}):
-        found = None if (start, end) in left_out else _read(source, start, end, models)
+        found = None if (start, end) in left_out else _read(source, start, end, models, values)
         parts.append(text[at:start])
-        parts.append(_blank(text[start:end]))
+        parts.append(found if isinstance(found, str) else _blank(text[start:end]))
         if isinstance(found, Model):
             known[start + 1] = found
             parts[-1] = f" x{parts[-1][2:]}"  # apart from the word before it
-        elif found is not None:
+        elif isinstance(found, Diagnostic):
             refused.append(found)
         at = end
     return Templates("".join((*parts, text[at:])), known, tuple(refused))
@@ -178,9 +186,13 @@ def _without_harmless(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _read(source: SourceText, start: int, end: int, models: Mapping[str, str]) -> Model | Diagnostic | None:
-    """What a template is: a model, nothing, or what is refused."""
+def _read(
+    source: SourceText, start: int, end: int, models: Mapping[str, str], values: Mapping[str, str]
+) -> Model | Diagnostic | str | None:
+    """What a template is: a model, the value of a variable, nothing, or what is refused."""
     text, span = source.text[start:end], source.span(start, end)
+    if variables := list(_VAR.finditer(text)):
+        return _with_values(source, start, end, variables, values)
     if model := _MODEL.fullmatch(text):
         key = ".".join(part for part in model.groups() if part is not None)
         if key in models:
@@ -200,6 +212,35 @@ def _read(source: SourceText, start: int, end: int, models: Mapping[str, str]) -
     called = _CALLED.match(text)
     shown = f"{text[:2]} {called.group(1) if called else ''} … {text[-2:]}".replace("  ", " ")
     return Diagnostic(Code.UNSUPPORTED, f"the template {shown} is not read", source.file, span, _COMPILED)
+
+
+def _with_values(
+    source: SourceText, start: int, end: int, variables: Sequence[re.Match[str]], values: Mapping[str, str]
+) -> str | Diagnostic:
+    """A template, or a text in quotes, with the values of its variables, as long as before."""
+    text, span = source.text[start:end], source.span(start, end)
+    known = [_value(one, values) for one in variables]
+    if None in known:
+        name = next(one[1] or one[2] for one, value in zip(variables, known, strict=True) if value is None)
+        message, help = (
+            f"the variable {name} has no value",
+            f"say it in the catalog, [dbt] vars = {{ {name} = … }}; or {_COMPILED}",
+        )
+        return Diagnostic(Code.UNSUPPORTED, message, source.file, span, help)
+    made = _VAR.sub(lambda one: _value(one, values) or "", text)
+    follows = source.text[end : end + 1]
+    joined = len(made) < len(text) and (follows.isalnum() or follows in ("_", "{", "'", '"', "`"))
+    rest = any(sign in made for sign in _SIGNS) or any(sign in (value or "") for sign in "'\"`\\" for value in known)
+    if rest or joined or len(made) > len(text) or "\n" in text[: len(made)]:
+        message = "a variable is read whose value is plain, no longer than its template, and ends with it"
+        return Diagnostic(Code.UNSUPPORTED, message, source.file, span, _COMPILED)
+    return made + _blank(text[len(made) :])
+
+
+def _value(variable: re.Match[str], values: Mapping[str, str]) -> str | None:
+    """The value of a variable: the catalog's, or its own default."""
+    name, defaults = variable[1] if variable[1] is not None else variable[2], variable.groups()[2:]
+    return values.get(name, next((one for one in defaults if one is not None), None))
 
 
 def _blank(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The executor's speed: `python benchmarks/executor.py` compares, in one run, kernel and job with what else there is.
+"""The executor's speed: `python benchmarks/executor.py` compares, in one run, engine and job with what else there is.
 
 Times are by the clock, and of the processor, of Python, Spark's JVM and their helpers together, because machines are
 shared; ratios of medians taken in one run are what counts. `--write` puts the table in benchmarks/README.md.
@@ -35,14 +35,14 @@ from streambound_runtime.spec import JobSpec
 START, END = "<!-- executor -->", "<!-- end of executor -->"
 
 
-# --- the kernel alone ------------------------------------------------------------------------------------------------
+# --- the engine alone ------------------------------------------------------------------------------------------------
 
 
 Batch = dict[str, Delta]
 
 
 def deltas_of(batch: dict[str, dict[str, Any]]) -> Batch:
-    """A batch as the kernel takes it."""
+    """A batch as the engine takes it."""
     values = {name: {c: v for c, v in columns.items() if c != "ts"} for name, columns in batch.items()}
     return {name: Delta(batch[name]["ts"], None, columns) for name, columns in values.items()}
 
@@ -79,7 +79,7 @@ def run_kernel(job: JobSpec, batches: Iterable[Batch]) -> tuple[int, int, int]:
 
 
 def kernels(rows: int, size: int, rounds: int) -> Rows:
-    """The kernel against a loop by hand, and on every workload."""
+    """The engine against a loop by hand, and on every workload."""
     found: Rows = []
     job = W1.job()
     batches = kernel_batches(W1, rows, size)
@@ -87,7 +87,7 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
     times = in_turn(
         {"ours": lambda: run_kernel(job, batches), "hand": lambda: by_hand(batches)}, rounds, time.process_time
     )
-    found.append(("kernel, W1", rate(rows, times["ours"].processor)))
+    found.append(("engine, W1", rate(rows, times["ours"].processor)))
     found.append(("numpy by hand, W1", rate(rows, times["hand"].processor)))
     found.append(("ratio", f"{times['hand'].processor / times['ours'].processor:.2f}"))
     for workload in JOINS[1:]:
@@ -96,7 +96,7 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
         seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds, time.process_time)[
             "ours"
         ].processor
-        found.append((f"kernel, {workload.name}", rate(rows // 4, seconds)))
+        found.append((f"engine, {workload.name}", rate(rows // 4, seconds)))
     return found
 
 
@@ -240,7 +240,7 @@ def main() -> None:
         default=0,
         help="also Spark's native joins, each cut off after so long",
     )
-    parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
+    parser.add_argument("--no-spark", action="store_true", help="the engine alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
     parser.add_argument(
         "--format", choices=tuple(FORMATS), nargs="+", default=list(FORMATS), help="of the files on Spark"

@@ -150,5 +150,5 @@ LEFT = Workload(
 )
 """Each row with those of the last ten seconds, five thousand rows of ten thousand keys; nothing is ever taken back."""
 JOINS = (W1, W2, W3)
-"""What the kernel of columns runs, and Spark's own join is measured beside."""
+"""Spark's own join is measured beside these."""
 WORKLOADS = (*JOINS, COUNT, LEFT)

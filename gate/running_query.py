@@ -16,9 +16,9 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.durations import length_text
 from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.criteria.check import Checked
-from streambound.criteria.engines.profile import EngineReading, EngineState, StateClass
+from streambound.criteria.engines.profile import EngineReading, EngineState, GoesBy, StateClass
 from streambound.criteria.engines.reported import read_behind
-from streambound.synopsis_exec.spark_progress import Progress
+from streambound.synopsis_exec.spark_progress import CheckpointRows, Progress
 
 MOST_BATCHES = 200
 """How many batches the rows of a stream are added up of."""
@@ -30,6 +30,7 @@ class AlertKind(StrEnum):
     """What is not as it was proved."""
 
     ROWS = "rows kept"
+    AGE = "age"
     RATE = "rate"
     WATERMARK = "watermark"
     LATE = "late rows"
@@ -141,9 +142,7 @@ class RunningQuery(WatchedQuery):
         now = reading if behind is None else self.reading(behind) or reading
         of_model = operators(now)[::-1]
         if len(of_model) != len(progress.stateOperators):
-            name, number = self.checked.statement.name, len(progress.stateOperators)
-            message = f"{number} of its operators keep rows, and {len(of_model)} of {name}: is it the same query?"
-            yield Alert(progress.batchId, AlertKind.PLAN, "the query", message)
+            yield self._another(progress.batchId, len(of_model), len(progress.stateOperators))
             return
         for states, found in zip(of_model, progress.stateOperators, strict=True):
             name = state_place(states[0])
@@ -167,6 +166,34 @@ class RunningQuery(WatchedQuery):
             return state.rows
         bursts = [table.max_rate.rows for table in self.streams if table.max_rate is not None]
         return None if behind is None else state.rows + (state.unit or max(bursts, default=0))
+
+    def aged(self, checkpoint: CheckpointRows) -> list[Alert]:
+        """The rows in the state of a checkpoint that should have gone by its watermark."""
+        reading = self.reading(0)
+        if reading is None or reading.unread:
+            return []
+        of_model, batch = operators(reading)[::-1], checkpoint.batch
+        if len(of_model) != checkpoint.operators:
+            return [self._another(batch, len(of_model), checkpoint.operators)]
+        names = {stream.timestamp for stream in self.streams if stream.timestamp is not None}
+        reach = {id(one): max(0, (one.lifetime or 0) - reading.delay) for one in reading.states}
+        lag = max((reach[id(one)] for one in reading.states if one.by is GoesBy.VALUE), default=0)
+        found = list[Alert]()
+        for number, states in enumerate(of_model):
+            for state in states:
+                limits = checkpoint.watermark - reach[id(state)], checkpoint.watermark - lag
+                gone = state.kept is StateClass.WINDOW and state.lifetime is not None
+                old = checkpoint.old(number, state.side, limits, names) if gone else None
+                if old is not None and old.number:
+                    rows = f"{old.number:,} {'row is' if old.number == 1 else 'rows are'}"
+                    message = f"{rows} older than {length_text(state.lifetime or 0)}, as {old.oldest}"
+                    found.append(Alert(batch, AlertKind.AGE, f"{state_place(state)} {state.side}".strip(), message))
+        return found
+
+    def _another(self, batch: int, of_model: int, running: int) -> Alert:
+        name = self.checked.statement.name
+        message = f"{running} of its operators keep rows, and {of_model} of {name}: is it the same query?"
+        return Alert(batch, AlertKind.PLAN, "the query", message)
 
     # --- rates --------------------------------------------------------------------------------------------------------
 

@@ -122,10 +122,12 @@ def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: Engin
 
 def _without_mark(reading: EngineReading, times: tuple[str, ...]) -> EngineReading:
     """What lets groups go whose time is one of the frame before its watermark: name the column."""
-    from streambound.criteria.engines.profile import EngineFix, StateClass
+    from streambound.criteria.engines.profile import LATE, EngineFix, StateClass
 
     names = " and ".join(f'F.col("{one}")' for one in times)
-    fix = EngineFix(f"write {names}: a column of the DataFrame before withWatermark has no watermark", False)
+    fix = EngineFix(
+        f"write {names}: a column of the DataFrame before withWatermark has no watermark", False, loses=LATE
+    )
     return replace(
         reading,
         states=tuple(replace(one, fix=fix) if one.kept is StateClass.GROWS else one for one in reading.states),

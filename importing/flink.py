@@ -53,6 +53,13 @@ class _Token:
         return self.text[1:-1].replace(quote * 2, quote) if quote in "'`" else self.text
 
 
+_TTL, _LENGTH = "table.exec.state.ttl", re.compile(r"\s*(\d+)\s*([a-zA-Z]*)\s*")
+_LENGTHS = {
+    "day": ("d", "day", "days"), "hour": ("h", "hour", "hours"), "minute": ("m", "min", "minute", "minutes"),
+    "second": ("s", "sec", "secs", "second", "seconds"), "millisecond": ("ms", "milli", "millis", "millisecond",
+    "milliseconds"),
+}  # fmt: skip
+"""What Flink calls units of time."""
 _QUERIES = ("SELECT", "WITH", "INSERT")
 
 
@@ -64,17 +71,34 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     source = SourceText(file, text)
     found: list[ImportedTable] = []
     passed: list[str] = []
+    ttl: str | None = None
     for tokens in _statements(source):
         words = [token.word for token in tokens[:4]]
         if words[:1] == ["CREATE"] and "TABLE" in words[1:3] and not _is_made_of_others(tokens):
             found.append(_CreateTableReader(source, tokens).table())
+        elif words[0] == "SET" and (told := _ttl(tokens)) is not None:
+            ttl = told or None
+            if ttl is not None:
+                passed.append(f"{_TTL} is of joins here: groups are kept, unless they are of a window or of now()")
         elif words[0] not in _QUERIES:
             passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
     if not found:
         raise InputError("there is no CREATE TABLE", file=file, line=1, remedy="is it DDL of Flink?")
     if name and len(found) == 1:
         found = [replace(found[0], name=name)]
+    found = [replace(one, ttl=ttl) for one in found]
     return (replace(found[0], notes=(*passed, *found[0].notes)), *found[1:])
+
+
+def _ttl(tokens: list[_Token]) -> str | None:
+    """How long `SET` says that state is kept, empty for ever; None where it says something else."""
+    if len(tokens) != 4 or tokens[1].name != _TTL or tokens[2].text != "=":
+        return None
+    match = _LENGTH.fullmatch(tokens[3].name)
+    unit = next((unit for unit, names in _LENGTHS.items() if match and (match[2] or "ms").lower() in names), None)
+    if match is None or unit is None:
+        return None
+    return f"{match[1]} {unit}s" if int(match[1]) else ""
 
 
 def _is_made_of_others(tokens: list[_Token]) -> bool:

@@ -35,8 +35,9 @@ class ImportedTable:
     """A table as far as it could be read.
 
     ``relation`` is None where the declaration does not say which it is; ``timestamp`` and ``lateness`` are those of a
-    watermark; ``notes`` say what was left out, and why. ``place`` is where it was read. ``changes`` says how the rows
-    of a relation come and go, without its timestamp; ``unread`` why that has no counterpart.
+    watermark; ``ttl`` is how long rows wait in joins; ``notes`` say what was left out, and why. ``place`` is where it
+    was read. ``changes`` says how the rows of a relation come and go, without its timestamp; ``unread`` why that has no
+    counterpart.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ImportedTable:
     notes: tuple[str, ...] = ()
     changes: Mapping[str, Any] | None = None
     unread: str = ""
+    ttl: str | None = None
 
     @property
     def missing(self) -> str:
@@ -148,6 +150,8 @@ def _lines(table: ImportedTable) -> Iterator[str]:
         yield f"changes = {toml_value({'timestamp': table.timestamp or '?', **table.changes})}"
     if (not table.relation or table.changes) and table.lateness is not None:
         yield f"lateness = {toml_value(table.lateness)}"
+    if not table.relation and table.timestamp is not None and table.ttl is not None:
+        yield f"ttl = {toml_value(table.ttl)}"
     if table.source is not None:
         yield f"source = {toml_value(dict(table.source))}"
     if not short:

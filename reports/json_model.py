@@ -20,11 +20,15 @@ Day = Annotated[str, ("pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class BoundObject(TypedDict):
-    """M, as a number where the catalog gives one and as a formula; what so many entries take, where it is known."""
+    """M, as a number where the catalog gives one and as a formula; what so many entries take, where it is known.
+
+    `promises` are those of the catalog that it is under: results of rows that do not keep them are left out.
+    """
 
     entries: Amount | None
     bytes: Amount | None
     formula: Words
+    promises: list[str]
 
 
 class WitnessObject(TypedDict):
@@ -121,10 +125,11 @@ class DiagnosticObject(TypedDict):
 
 
 class EngineFixObject(TypedDict):
-    """What makes the engine keep less, and whether results stay the same."""
+    """What makes the engine keep less, and whether results stay the same, or what is lost."""
 
     text: Words
     same_results: bool
+    loses: str | None
 
 
 class EngineStateObject(TypedDict):

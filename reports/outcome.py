@@ -34,6 +34,7 @@ class BoundText:
     """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
 
     ``words`` say how long rows are kept, where this says more (`criteria.rows_in_words`).
+    ``promises`` are those of the catalog without which there may be no bound: results that break them are left out.
     ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
     """
 
@@ -42,6 +43,7 @@ class BoundText:
     bytes: int | None = None
     no_bytes: str = ""
     words: str = ""
+    promises: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,16 @@ def _projection(checked: Checked) -> str:
 
 
 def _bound(checked: Checked) -> BoundText | None:
+    from streambound.analyzer.algebra.waiting_time import waiting_streams
+
+    found = _size(checked)
+    if found is None or checked.tree is None or checked.catalog is None:
+        return found
+    streams = {one.name: one.ttl for one in waiting_streams(checked.tree, checked.catalog)}
+    return replace(found, promises=tuple(f"{name}.ttl = {ttl}" for name, ttl in sorted(streams.items())))
+
+
+def _size(checked: Checked) -> BoundText | None:
     if (found := checked.circuit_bound) is not None:
         return replace(_bound_of_operators(checked.circuit, found.entries), words=_words(checked, found.entries))
     if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:

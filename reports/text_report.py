@@ -13,7 +13,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
 from streambound.criteria.engines.profile import EngineReading, EngineState, GoesBy, StateClass, together
 from streambound.criteria.vocabulary import Tier, Verdict
-from streambound.reports.outcome import Outcome
+from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.style import link, links, paint
 from streambound.reports.totals import total_text
@@ -122,20 +122,25 @@ def memory_text(item: Outcome) -> str:
 
 
 def bound_text(item: Outcome) -> str:
-    """The bound M in words, for a bounded statement."""
+    """The bound M in words, for a bounded statement, with the promises that it is under."""
     if item.verdict is not Verdict.BOUNDED or item.bound is None:
         return ""
-    formula, entries = item.bound.formula, item.bound.entries
+    promises = " and ".join(item.bound.promises)
+    return _most_text(item, item.bound) + (f", under your promise {promises}" if promises else "")
+
+
+def _most_text(item: Outcome, bound: BoundText) -> str:
+    formula, entries = bound.formula, bound.entries
     if item.tier is None or formula is None:
         from streambound.criteria.synopsis import MOST_TABLES
 
         return f", by a constant that is not worked out: it would need more than {MOST_TABLES} tables"
     tier = f" ({_TIER[item.tier]})"
-    if item.bound.words:
-        return f"{tier}, at most {item.bound.words}: declare max_rate to know how many"
+    if bound.words:
+        return f"{tier}, at most {bound.words}: declare max_rate to know how many"
     if entries is None:
         return f"{tier}, at most {formula} entries"
-    size = "" if item.bound.bytes is None else f", {bytes_text(item.bound.bytes)}"
+    size = "" if bound.bytes is None else f", {bytes_text(bound.bytes)}"
     if entries == 0:
         return f"{tier}, nothing is remembered"
     if entries > _READABLE:

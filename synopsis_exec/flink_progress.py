@@ -19,6 +19,8 @@ ENDED = ("FINISHED", "CANCELED", "FAILED")
 _ASKED = ("Watermark", "numRecordsIn", "numRecordsOut", "numLateRecordsDropped")
 _PATIENCE = 30
 """Seconds to wait for an answer."""
+_MOST_FAILED = 3
+"""Questions in a row that may be left without an answer, after the first one."""
 _NO_WATERMARK = -(2**62)
 """Before the first one Flink has the least number of 64 bits."""
 
@@ -168,12 +170,17 @@ def live_answers(url: str, pause: float) -> Iterator[str]:
         with urlopen(f"{base}{path}", timeout=_PATIENCE) as answer:
             return json.load(answer)
 
+    failed = _MOST_FAILED
     while True:
         try:
             answers = ask_job(get, job)
         except (OSError, ValueError) as error:
-            raise InputError(f"Flink does not answer: {error}", file=url) from error
-        yield json.dumps(answers)
-        if answers[f"/jobs/{job}"]["state"] in ENDED:
-            return
+            failed += 1
+            if failed > _MOST_FAILED:
+                raise InputError(f"Flink does not answer: {error}", file=url) from error
+        else:
+            failed = 0
+            yield json.dumps(answers)
+            if answers[f"/jobs/{job}"]["state"] in ENDED:
+                return
         sleep(pause)

@@ -282,5 +282,6 @@ def _contract(table: DeclaredTable) -> str:
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     rest = f" {table.arrival}" if table.arrival != STRICT else ""
     rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""
+    rest += f" ttl {table.ttl.length}" if table.ttl is not None else ""
     rest += "".join(f" {one}" for one in table.punctuations)
     return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{rest}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from streambound.analyzer.json_models import parsed
 
@@ -44,6 +45,28 @@ class Progress:
         """An event time in microseconds; None where none is told."""
         told = self.eventTime.get(name)
         return None if told is None else int((datetime.fromisoformat(told) - _EPOCH) / timedelta(microseconds=1))
+
+
+@dataclass(frozen=True, slots=True)
+class OldRows:
+    """How many rows of a state are older than they may be, and the oldest."""
+
+    number: int
+    oldest: str
+
+
+class CheckpointRows(Protocol):
+    """The state of a checkpoint after a batch; ``watermark`` is what rows went by in it, in microseconds."""
+
+    batch: int
+    watermark: int
+    operators: int
+
+    def old(self, operator: int, side: str, limits: tuple[int, int], names: Collection[str]) -> OldRows | None:
+        """The rows of an operator's state whose time is before a limit, or the end of whose window before another one.
+
+        A time is a column with one of some names. None where the rows have none, or several.
+        """
 
 
 def progress_of(text: str, file: str = "StreamingQueryProgress") -> Progress:

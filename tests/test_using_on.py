@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import checked_circuit, circuit_plan
+from support.circuits import checked_circuit, circuit_plan, random_rows, run_circuit
 
 STREAM = {"columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}, "timestamp": "ts"}
 CATALOG: dict[str, Any] = {"streams": {name: {**STREAM, "domain": {"a": [0, 9], "b": [0, 2]}} for name in ("S", "T")}}
@@ -26,9 +26,19 @@ def test_the_columns_that_it_names_come_first_as_in_spark() -> None:
     assert [column.name for column in circuit_plan(checked).columns] == ["b", "n", "m"]
 
 
-def test_a_name_that_a_full_join_has_made_of_two() -> None:
-    (told,) = checked_circuit(f"SELECT * FROM {P} FULL JOIN {Q} USING (b) JOIN {R} USING (b)", CATALOG).diagnostics
-    assert str(told.code) == "SB110" and "has made one column already" in told.message and told.help == "write ON"
+def test_a_name_that_a_full_join_has_made_of_two_is_the_first_that_is_there() -> None:
+    checked = checked_circuit(
+        f"SELECT b, p.n, q.m, r.n AS x FROM {P} FULL JOIN {Q} USING (b) JOIN {R} USING (b)", CATALOG
+    )
+    by_on = checked_circuit(
+        f"SELECT COALESCE(p.b, q.b) AS b, p.n, q.m, r.n AS x FROM {P} FULL JOIN {Q} ON p.b = q.b JOIN {R} "
+        "ON COALESCE(p.b, q.b) = r.b",
+        CATALOG,
+    )
+    assert str(checked.verdict) == str(by_on.verdict) == "bounded"
+    assert [column.name for column in circuit_plan(checked).columns] == ["b", "n", "m", "x"]
+    rows = random_rows(1, 3)
+    assert run_circuit(checked, rows).prints(run_circuit(by_on, rows).printed)
 
 
 @pytest.mark.parametrize(

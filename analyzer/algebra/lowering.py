@@ -65,6 +65,7 @@ from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.using_on import Pair, condition_of, shared_columns, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
+from streambound.analyzer.algebra.waiting_time import with_waiting_times
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
@@ -193,7 +194,10 @@ class Lowering:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
         tree = self.windows.printed(self.query(node, {}))
-        return tree if self.written else with_recent_rows(tree, self.queries, self.catalog)
+        if self.written:
+            return tree
+        self.queries.update({key: with_waiting_times(one, self.catalog) for key, one in self.queries.items()})
+        return with_recent_rows(with_waiting_times(tree, self.catalog), self.queries, self.catalog)
 
     def fresh(self, name: str) -> str:
         """The name, or with a number one that no column of the catalog has and the SQL does not say."""
@@ -416,36 +420,51 @@ class Lowering:
 
     def join(self, left: Tree, join: exp.Join, ctes: Ctes) -> Tree:
         """A join of what is left of it with a FROM entry."""
-        self.reject(join, ("this", "on", "using", "side", "kind"))
+        natural = join.method == "NATURAL" and not self.periods
+        self.reject(join, ("this", "on", "using", "side", "kind", *(["method"] if natural else [])))
         inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
         word = join.kind if join.kind in ("SEMI", "ANTI") else join.side
         kind = JoinKind.INNER if inner else JoinKind(word.lower())
-        using = tuple(name.name for name in join.args.get("using") or ())
         on = join.args.get("on")
         entry, valid = self._valid(join.this, ctes)
+        right, before = self.entry(entry, ctes), self._before(join)
+        join = self._by_shared_names(join, left, right) if natural else join
+        using = tuple(name.name for name in join.args.get("using") or ())
         if valid is not None:
             if using or join.side in ("RIGHT", "FULL"):
                 raise self.positions.finding(Code.UNSUPPORTED, _NO_TIME, join.this.args["version"], _WITH_ON)
             on = exp.and_(on, valid)
-        at = None if inner else self.positions.keyword(*_JOIN_WORDS, after=self._before(join))
-        if using and inner:
+        at = None if inner else self.positions.keyword(*_JOIN_WORDS, after=before)
+        if using and inner and not natural:
             at = self._keyword("using", join.args["using"], join)
-        right = self.entry(entry, ctes)
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
         on = on and self._limited(self._over(on, left, right), left, right)
         if using and not (inner and is_block(left, self.catalog) and is_block(right, self.catalog)):
             mine, other = self._columns(left), self._columns(right)
-            pairs = [Pair(self._shared(name, mine, join), self._shared(name, other, join), kind) for name in using]
-            padded = {pair.name.lower() for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)}
-            if again := next((pair.name for pair in pairs if pair.name.lower() in padded), ""):
-                message = f"USING names {again!r}, of which a RIGHT or FULL JOIN … USING has made one column already"
-                raise self.positions.finding(Code.UNSUPPORTED, message, join.args["using"][0], "write ON")
+            padded = [pair for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)]
+            known = {pair.name.lower(): pair for pair in reversed(padded)}
+            pairs = [
+                Pair(known.get(name.lower()) or self._shared(name, mine, join), self._shared(name, other, join), kind)
+                for name in using
+            ]
             self.once[-1][:0] = pairs
             using, on = (), condition_of(pairs, join.args["using"])
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
+        return made
+
+    def _by_shared_names(self, join: exp.Join, left: Tree, right: Tree) -> exp.Join:
+        """``a NATURAL JOIN b``  ->  ``a JOIN b USING (…)``, of the columns that both have."""
+        other = {column.name.lower() for column in self._columns(right)}
+        names = dict.fromkeys(one.name for one in self._columns(left) if one.name.lower() in other)
+        made, place = join.copy(), next(join.this.find_all(exp.Identifier)).meta
+        made.set("method", None)
+        made.set("using", [exp.to_identifier(name, quoted=True) for name in names])
+        for one in made.args["using"]:
+            one.meta.update(place)
+        made.parent = join.parent
         return made
 
     def _shared(self, name: str, side: Schema, join: exp.Join) -> ViewColumn:

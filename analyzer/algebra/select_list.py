@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
 from streambound.analyzer.algebra.array_and_struct_aggregates import with_plain_aggregates
 from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
+from streambound.analyzer.algebra.calendar_keys import with_calendar_keys
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
 from streambound.analyzer.algebra.distinct_pairs import with_one_argument
 from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings
@@ -81,6 +82,8 @@ class SelectList:
             with_plain_aggregates(root, given)
         self._named_windows()
         keys = self._keys()
+        if not (self.groupings or self.as_written):
+            keys = with_calendar_keys(keys, given)
         self._aliases("having", given)
         self._aliases("qualify", given)
         buckets = BucketCalls(self.positions, self.taken, self.scalar)

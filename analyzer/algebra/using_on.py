@@ -20,9 +20,9 @@ from streambound.analyzer.algebra.window_structs import Node, nodes_of
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The columns of both sides that are one of a join of this kind."""
+    """The columns of both sides that are one of a join of this kind; the left one may be that of an earlier pair."""
 
-    left: ViewColumn
+    left: ViewColumn | Pair
     right: ViewColumn
     kind: JoinKind
 
@@ -32,9 +32,19 @@ class Pair:
         return self.left.name
 
     @property
+    def sides(self) -> tuple[ViewColumn, ...]:
+        """The columns that are one."""
+        return (*(self.left.sides if isinstance(self.left, Pair) else (self.left,)), self.right)
+
+    @property
+    def left_value(self) -> exp.Expr:
+        """The column of the left side."""
+        return self.left.value if isinstance(self.left, Pair) else column_of(self.left)
+
+    @property
     def value(self) -> exp.Expr:
         """The column, of the side that is kept."""
-        left, right = column_of(self.left), column_of(self.right)
+        left, right = self.left_value, column_of(self.right)
         match self.kind:
             case JoinKind.RIGHT:
                 return right
@@ -46,7 +56,7 @@ class Pair:
 def shared_columns(name: str, given: Schema, pairs: Sequence[Pair]) -> list[ViewColumn]:
     """The columns that a name without an alias may mean: of those that an earlier USING made one, the first."""
     found = [one for one in given if one.called(name)]
-    known = [(side.alias, side.name) for pair in pairs for side in (pair.left, pair.right) if side.called(name)]
+    known = [(side.alias, side.name) for pair in pairs for side in pair.sides if side.called(name)]
     once = [one for one in found if (one.alias, one.name) in known]
     return [one for one in found if one not in once[1:]]
 
@@ -54,8 +64,8 @@ def shared_columns(name: str, given: Schema, pairs: Sequence[Pair]) -> list[View
 def condition_of(pairs: Sequence[Pair], written: Sequence[exp.Expr]) -> exp.Expr:
     """What ON says for USING, at the places of the names that are ``written`` there."""
     places = {name.name.lower(): name.meta for name in written}
-    equal = [exp.EQ(this=column_of(one.left), expression=column_of(one.right)) for one in pairs]
-    for column in (side for one in equal for side in one.iter_expressions()):
+    equal = [exp.EQ(this=one.left_value, expression=column_of(one.right)) for one in pairs]
+    for column in (side for one in equal for side in one.find_all(exp.Column)):
         column.this.meta.update(places.get(column.name.lower(), written[0].meta))
     return exp.and_(*equal, copy=False)
 
@@ -83,10 +93,10 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
     """A list over such columns, in which ``*`` shows them once, and first."""
     if not isinstance(tree, Project):
         return tree
-    hidden = [(one.alias, one.name) for pair in pairs for one in (pair.left, pair.right)]
+    hidden = [(one.alias, one.name) for pair in pairs for one in pair.sides]
     shown = dict[ViewColumn, exp.Expr]()
     for pair in pairs:
-        shown.setdefault(pair.left, pair.value)
+        shown.setdefault(pair.sides[0], pair.value)
     shown.update((one, column_of(one)) for one in given if (one.alias, one.name) not in hidden)
     items = list[Item]()
     for item in tree.items:

@@ -59,6 +59,8 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
     for place, (name, after) in enumerate(pairwise(tokens)):
         if name.token_type is TokenType.EXISTS and _asks(tokens[place + 1 :]):
             continue
+        if name.text.upper() == "FLOOR" and _has_unit(tokens[place + 1 :]):
+            continue
         if after.token_type is TokenType.L_PAREN and name.text.upper() in _WRITTEN:
             marked[place] = _named(name, _MARK + name.text, name.token_type)
     for place, token in enumerate(tokens):
@@ -70,6 +72,9 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
             node.set("this", node.this.removeprefix(_MARK))
             _read_unit(node)
             _read_struct(node)
+        elif isinstance(node, exp.Floor) and (unit := node.args.get("to")) is not None:  # Flink's FLOOR(ts TO HOUR)
+            rounded = [exp.Literal.string(unit.name.upper()), node.this]
+            node.replace(exp.Anonymous(this="date_trunc", expressions=rounded))
         elif isinstance(node, exp.Exists) and isinstance(node.this, exp.Subquery) and node.this.is_wrapper:
             node.set("this", node.this.unnest())
     return trees
@@ -104,6 +109,18 @@ def _asks(after: Sequence[Token]) -> bool:
     """Whether a query is in parentheses, as in EXISTS ((SELECT …)): it is no array, of which some element is asked."""
     first = next((token.token_type for token in after if token.token_type is not TokenType.L_PAREN), None)
     return first in (TokenType.SELECT, TokenType.WITH)
+
+
+def _has_unit(after: Sequence[Token]) -> bool:
+    """Whether TO comes inside of the parentheses that open here, as in ``FLOOR (ts TO HOUR)``."""
+    depth = 0
+    for token in after:
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 1 and token.text.upper() == "TO":
+            return True
+        if depth < 1:
+            return False
+    return False
 
 
 def _names_window(after: Sequence[Token]) -> bool:

@@ -60,6 +60,12 @@ _RECENT = (
     "use a column of the stream instead; in WHERE, or ON, compare a stream's timestamp with it: ts > now() - INTERVAL "
     "1 HOUR"
 )
+_ELSEWHERE = {
+    "date_bin": "GROUP BY window(ts, '5 minutes'), and show window.start",
+    "split_index": "write split(x, '/')[3]",
+    "proctime": "name the stream's time",
+}
+"""What to write instead of functions that other systems have."""
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
 
 
@@ -86,6 +92,8 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
     if name in _BUCKETS:
         message = f"{shown} inside a condition or an expression is outside the query language"
         return message, f"name it in a subquery, (SELECT *, {shown}(…) AS w FROM …), and compare w, w.start or w.end"
+    if name in _ELSEWHERE:
+        return f"{shown} is outside the query language", _ELSEWHERE[name]
     if name not in BY_NAME and name not in OTHER_FUNCTIONS:
         help = suggest(name, [*BY_NAME, *OTHER_FUNCTIONS]) or "functions of your own are outside the query language"
         return f"Spark has no function {shown}", help

@@ -345,7 +345,9 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     left = context.views.of(tree.left)
     place = place_of(version.time.syntax, left)
     if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
-        return without_rule(version, "a version as of another time than that at which the rows beside it come")
+        words = "a version as of another time than that at which the rows beside it come"
+        help = "below a GROUP BY take each row's, AS OF S.ts; or leave AS OF out, and results change with the relation"
+        return without_rule(version, words, help)
     mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows)

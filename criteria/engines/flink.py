@@ -45,6 +45,7 @@ from streambound.criteria.engines.linear import (
     places,
 )
 from streambound.criteria.engines.profile import (
+    LATE,
     EngineFix,
     EngineState,
     GoesBy,
@@ -53,7 +54,9 @@ from streambound.criteria.engines.profile import (
 )
 
 _TTL = "table.exec.state.ttl"
-_FORGET = EngineFix(f"set {_TTL}, or the hint STATE_TTL", False)
+_FORGET = EngineFix(
+    f"set {_TTL}, or the hint STATE_TTL", False, loses="what comes later than that finds nothing of its key"
+)
 _KEEPING = ("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST")
 """Aggregates that keep every value of rows that change."""
 _NUMBERING = ("ROW_NUMBER", "RANK", "DENSE_RANK")
@@ -252,7 +255,8 @@ class FlinkModel(EngineModel):
         if None in times:
             name = names[times.index(None)]
             both = ", and bound their distance" if not any(bounds) else ""
-            return f"{name} has no time attribute", EngineFix(f"declare a watermark of {name}{both}", False)
+            lost = f"{LATE}{', and pairs that are farther apart' * bool(both)}"
+            return f"{name} has no time attribute", EngineFix(f"declare a watermark of {name}{both}", False, loses=lost)
         first, second = (next(one.near.source for one in flow.columns if one.mark and one.near) for flow in flows)
         condition = exp.and_(*parts, exp.true(), copy=True)
         apart = distance(condition, first, second, Flow(columns).near)
@@ -384,7 +388,8 @@ class FlinkModel(EngineModel):
                 return out
             ignored = ("the hint STATE_TTL is ignored on ROW_NUMBER without a word",) if self.hints else ()
             why = "every key is kept"
-            fix = EngineFix(f"number the rows of a window, or set {_TTL}", False)
+            lost = "numbers begin anew with each window, or when the rows of a key are forgotten"
+            fix = EngineFix(f"number the rows of a window, or set {_TTL}", False, loses=lost)
             first = flow.keyed and bool(call.order) and call.order[0].descending
             kept = None if values is None or (flow.changing and not first) else values * most
             state = self._state(operator, tree, kept, why, fix, self.profile.ttl)

@@ -37,6 +37,7 @@ from streambound.criteria.engines.linear import (
     places,
 )
 from streambound.criteria.engines.profile import (
+    LATE,
     EngineFix,
     EngineReading,
     EngineState,
@@ -140,14 +141,18 @@ class EngineModel(ABC):
     notes: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     sources: list[tuple[str, Micros | None]] = field(default_factory=list)
+    lateness: list[Micros | None] = field(default_factory=list)
     windows: int = 0
     scanned: int = 0
     layout: Layout | None = None
 
     def read(self, tree: nodes.Tree) -> EngineReading:
         """What the model says of a query."""
-        streams = ((scan.alias, self._delay_of(scan)) for scan in scans(tree))
-        self.sources += [one for one in streams if one[1] is not NO_STREAM]  # the watermark is that of all of them
+        for scan in scans(tree):
+            delay, table = self._delay_of(scan), self.catalog.table(scan.table)
+            if delay is not NO_STREAM and table is not None:  # the watermark is that of all of them
+                self.sources.append((scan.alias, delay))
+                self.lateness.append(table.arrival.lateness or None)
         given = self.schema(tree)
         self.visit(tree, frozenset(range(len(given))), ())
         self.finish(tree)
@@ -205,6 +210,13 @@ class EngineModel(ABC):
         if self.layout is not None and isinstance(tree.syntax, exp.Select):
             edits = self.layout.one_more_key(tree.syntax, key)
         return EngineFix(f"add {key} to the groups" if edits else words, True, edits, (key,))
+
+    def watermark_fix(self, name: str, source: int, more: str = "") -> EngineFix:
+        """A watermark for a stream: it loses nothing where rows are no later than the catalog lets them be."""
+        late = self.lateness[source] if 0 <= source < len(self.lateness) else None
+        if late is None:
+            return EngineFix(f"watermark {name}{more}", False, loses=LATE)
+        return EngineFix(f"watermark {name} by {length_text(late)}, the catalog's lateness{more}", True)
 
     def is_streaming(self, tree: nodes.Tree) -> bool:
         """Whether a tree reads a stream."""

@@ -34,18 +34,24 @@ class GoesBy(StrEnum):
 class EngineFix:
     """What makes an engine keep less; whether results stay the same.
 
-    Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key.
+    Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key. ``loses``
+    says what changes.
     """
 
     text: str
     same_results: bool
     edits: tuple[Edit, ...] = ()
     added: tuple[str, ...] = ()
+    loses: str = ""
 
     @property
     def words(self) -> str:
         """The fix with its label."""
-        return f"{self.text} ({'same' if self.same_results else 'changes'} results)"
+        label = "same results" if self.same_results else "changes results"
+        return f"{self.text} ({label}{': ' * bool(self.loses)}{self.loses})"
+
+
+LATE = "rows later than the watermark are lost"
 
 
 @dataclass(frozen=True, slots=True)

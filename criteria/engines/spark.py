@@ -49,6 +49,7 @@ from streambound.criteria.engines.linear import (
     places,
 )
 from streambound.criteria.engines.profile import (
+    LATE,
     EngineFix,
     EngineState,
     GoesBy,
@@ -58,6 +59,7 @@ from streambound.criteria.engines.profile import (
     StateClass,
 )
 
+_APART = f"{LATE}, and pairs that are farther apart"
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
 DEDUPLICATE, WITHIN = "DROP_DUPLICATES", "DROP_DUPLICATES_WITHIN_WATERMARK"
 """Hints of a SELECT of the first row of each key: that a DataFrame's method makes it."""
@@ -345,7 +347,9 @@ class SparkModel(EngineModel):
         for place in preserved.get(tree.kind, ()):
             if states[place].by is GoesBy.NEVER:
                 message = f"rows of {sides[place].name} without a partner never come: nothing lets their state go"
-                fix = states[place].fix or EngineFix("watermark both streams, and bound their distance", False)
+                fix = states[place].fix or EngineFix(
+                    "watermark both streams, and bound their distance", False, loses=_APART
+                )
                 self.drops.append(SilentDrop(message, self.span(tree), fix))
                 return
 
@@ -364,7 +368,7 @@ class SparkModel(EngineModel):
             by_kind = {nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1)}.get(kind, (0,))
             if not dated and not any(one.moving for place in by_kind for one in sides[place].bounds):
                 why = f"a {kind} join of two streams needs a watermark, and a condition that says until when rows wait"
-                fix = EngineFix("watermark both streams, and bound their distance from both sides", False)
+                fix = EngineFix("watermark both streams, and bound their distance from both sides", False, loses=_APART)
                 self.refuse(Phase.START, why, tree, LEGACY, fix)
         if not equal:
             fix = EngineFix("add an equality, if only of a constant: 1 AS one on both sides", True)
@@ -408,12 +412,12 @@ class SparkModel(EngineModel):
                     f"select the event time of {name} as it is, and write its offset in the condition", True
                 )
             both = "" if fix is None else ", and bound their distance by columns alone"
-            return f"{name} has no watermark", EngineFix(f"watermark {name}{both}", False)
+            return f"{name} has no watermark", self.watermark_fix(name, source, both)
         if fix is not None:
             return "no linear bound on event times is read in the condition", fix
         names = [one.flow.event_time() for one in (side, other)]
         return f"nothing bounds {names[0]} from below by {names[1]}", EngineFix(
-            f"add {names[0]} >= {names[1]} - INTERVAL …", False
+            f"add {names[0]} >= {names[1]} - INTERVAL …", False, loses=f"pairs whose {names[0]} is before that are lost"
         )
 
     def _hull(self, tree: nodes.Join, apart: Distance, side: _JoinSide, other: _JoinSide) -> EngineFix | None:
@@ -503,10 +507,10 @@ class SparkModel(EngineModel):
         if session and mode is OutputMode.UPDATE:
             self.refuse(Phase.START, "session windows are not written in update mode", tree, MODE)
         elif session and len(columns) <= 2:
-            fix = EngineFix("group by a key beside the session", False)
+            fix = EngineFix("group by a key beside the session", False, loses="sessions are of each key")
             self.refuse(Phase.RUN, "session windows need another key", tree, fix=fix)
         if any(call.distinct for call in calls):
-            fix = EngineFix("write approx_count_distinct", False)
+            fix = EngineFix("write approx_count_distinct", False, loses="numbers are about right")
             self.refuse(Phase.START, "an aggregate of DISTINCT values is not computed over a stream", tree, LEGACY, fix)
         if len(marked) > 1 and mode is OutputMode.APPEND:
             self.refuse(Phase.RUN, "the groups have two event times", tree, _TIMES)
@@ -518,7 +522,12 @@ class SparkModel(EngineModel):
         if values is not None:
             return self.constant(operator, tree, values, "group")
         if self.profile.mode is OutputMode.COMPLETE:
-            why, fix = "complete mode keeps every group", EngineFix("write in append or update mode", False)
+            why, fix = (
+                "complete mode keeps every group",
+                EngineFix(
+                    "write in append or update mode", False, loses="a batch has what is new, not the whole result"
+                ),
+            )
         else:
             why, fix = "no column of the group is an event time with a watermark", self._window_fix(tree, columns, time)
         return EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
@@ -559,7 +568,11 @@ class SparkModel(EngineModel):
             if at is None or not 0 <= at.source < len(self.sources):
                 continue
             if self.sources[at.source][1] is None:
-                return EngineFix(f"watermark {self.sources[at.source][0]}, and group by a window of its time", False)
+                return EngineFix(
+                    f"watermark {self.sources[at.source][0]}, and group by a window of its time",
+                    False,
+                    loses=f"groups are of each window, and {LATE}",
+                )
             if column.mark is not None and column.mark.window is not None:
                 words = "group by the window as a whole, and select its start"
                 return self.grouped_too(tree, column.name.rpartition(".")[0], words)
@@ -570,7 +583,7 @@ class SparkModel(EngineModel):
                     return self.grouped_too(tree, f"window({time}, '{length_text(width)}')", words)
                 return EngineFix(words, True)
             return EngineFix("make the window of the event time itself, and add the offset to its ends", True)
-        return EngineFix("group by a window of the event time, too", False)
+        return EngineFix("group by a window of the event time, too", False, loses="groups are of each window")
 
     # --- what else there is -------------------------------------------------------------------------------------------
 
@@ -627,7 +640,7 @@ class SparkModel(EngineModel):
         if self.profile.mode is OutputMode.COMPLETE:
             self.refuse(Phase.START, "rows are not deduplicated in complete mode", tree, LEGACY)
         if within and flow.event_time() is None:
-            fix = EngineFix("call withWatermark before it", False)
+            fix = EngineFix("call withWatermark before it", False, loses=LATE)
             self.refuse(Phase.START, "deduplication within the watermark needs one", tree, LEGACY, fix)
         if len(times) + len(windows) > 1:
             self.refuse(Phase.RUN, "the keys have two event times", tree, _TIMES)
@@ -642,7 +655,10 @@ class SparkModel(EngineModel):
         elif values is not None:
             self.keep(tree, self.constant(operator, tree, values, "key"))
         else:
-            fix = EngineFix("add the event time to its columns, or use dropDuplicatesWithinWatermark", False)
+            fix = EngineFix(
+                "add the event time to its columns, or use dropDuplicatesWithinWatermark", False,
+                loses="duplicates at another time, or farther apart than the delay, are not dropped",
+            )  # fmt: skip
             why = "no column that it compares is an event time with a watermark"
             state = EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
             self.keep(tree, state)

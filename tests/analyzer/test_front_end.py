@@ -94,7 +94,6 @@ def only(sql: str) -> Lowered:
         ("SELECT a FROM S, T", "column 'a' is ambiguous: S and T have it", "write S.a"),
         ("SELECT S.a FROM S JOIN T USING (q)", "one side of this join has no column 'q'", ""),
         ("SELECT * EXCEPT (q) FROM S", "* has no column 'q'", ""),
-        ("SELECT a FROM S NATURAL JOIN T", "NATURAL JOIN is outside the query language", "USING (…)"),
         ("SELECT a FROM S WHERE", "syntax error: WHERE is incomplete", ""),
         ("SELECT COUNT(*) FROM S", "the aggregate COUNT is outside the query language", "downstream"),
         ("SELECT a FROM S WHERE a = 'x", "syntax error: this string is never closed", ""),

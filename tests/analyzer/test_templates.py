@@ -73,9 +73,9 @@ def test_places_are_those_of_the_file() -> None:
     sql = "{{ config(x=1) }}\nSELECT DISTINCT n,\n  nope FROM {{ ref('two words') }} AS v"
     (found,) = check(sql).diagnostics
     assert (sql[found.span.start : found.span.end], found.span.line, found.span.column) == ("nope", 3, 3)
-    sql = "SELECT stg_orders.ts FROM {{ ref('stg_orders') }} NATURAL JOIN {{ source('raw', 'vips') }}"
+    sql = "SELECT stg_orders.ts FROM {{ ref('stg_orders') }} SORT BY stg_orders.ts"
     (found,) = check(sql).diagnostics
-    assert sql[found.span.start : found.span.end] == "NATURAL"
+    assert sql[found.span.start : found.span.end] == "SORT BY"
     sql = "SELECT o.a FROM {{ ref('stg_orders') }} AS o, {{ ref('stg_orders') }} AS o"
     (found,) = check(sql).diagnostics
     assert sql[found.span.start : found.span.end] == "{{ ref('stg_orders') }} AS o"
@@ -206,3 +206,49 @@ def test_the_command_line_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert call("compile", "q.sql").exit_code == 0
     write(tmp_path, "-- streambound: allow SB110 reason=\"later\"\nSELECT a FROM {{ ref('x') }}")
     assert call("check", "q.sql").exit_code == 0
+
+
+VARIABLES = catalog_from_mapping(
+    {**STREAMS, "dbt": {"models": MODELS, "vars": {"most": 3, "day": "2024-01-01", "v": "1" + " + 1" * 9}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "plain"),
+    [
+        ("{{ ref('stg_orders') }} AS o WHERE b < {{ var('most') }}", "orders AS o WHERE b < 3"),
+        ("orders WHERE b < {{ var(\"other\", 2) }} AND a > 1", "orders WHERE b < 2 AND a > 1"),
+        ("orders WHERE '{{ var(\"day\") }}' <> '2024-01-02'", "orders WHERE '2024-01-01' <> '2024-01-02'"),
+        ("orders WHERE b < {{- var('none', '1') -}}", "orders WHERE b < 1"),
+    ],
+)  # fmt: skip
+def test_variables_have_values_of_the_catalog_or_their_own(sql: str, plain: str) -> None:
+    sql, plain = f"SELECT a FROM {sql}", f"SELECT a FROM {plain}"
+    (found,), (wanted,) = (
+        split_statements(SourceText("q.sql", text), None, VARIABLES.readable) for text in (sql, plain)
+    )
+    assert found.tree is not None and wanted.tree is not None
+    shown = check(sql, VARIABLES), check(plain)
+    assert [one.verdict for one in shown] == [Verdict.BOUNDED] * 2
+    assert " ".join(found.sql.split()).replace("`orders`", "orders") == plain
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT a FROM orders WHERE b < {{ var('unknown') }}", "the variable unknown has no value"),
+        ("SELECT a FROM orders WHERE b < {{ var('most') }}0", "a variable is read whose value is plain"),
+        ("SELECT a FROM orders WHERE b < {{ var('day', 'x') }}{{ var('most') }}", "a variable is read whose value"),
+        ("SELECT a FROM orders WHERE b < {{ var('v') }}", "a variable is read whose value"),
+        ("SELECT a FROM orders WHERE b < {{ var('most') | int }}", "is not read"),
+    ],
+)
+def test_other_variables_are_refused_at_their_place(sql: str, said: str) -> None:
+    found = check(sql, VARIABLES)
+    assert found.verdict is Verdict.UNSUPPORTED or found.verdict is Verdict.ERROR
+    assert any(said in one.message for one in found.diagnostics), found.diagnostics
+
+
+def test_a_variable_is_a_text_or_a_number() -> None:
+    with pytest.raises(CatalogError, match="must be a text or a number"):
+        catalog_from_mapping({**STREAMS, "dbt": {"vars": {"x": True}}})

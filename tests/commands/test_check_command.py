@@ -123,7 +123,7 @@ def test_json_has_the_documented_shape(project: Path) -> None:
     first, second, third, fourth = document["queries"]
     assert [q["verdict"] for q in document["queries"]] == ["bounded", "unbounded", "error", "unsupported"]
     assert (first["name"], first["line"], first["projection"]) == ("q:1", 1, "bag")
-    assert first["bound"] == {"entries": 1, "bytes": 8, "formula": "1"}
+    assert first["bound"] == {"entries": 1, "bytes": 8, "formula": "1", "promises": []}
     assert [c["name"] for c in first["criteria"]] == ["bag", "theorem-1"]
     assert isinstance(first["lto_queries"], int)
     assert second["name"] == "second"

@@ -111,8 +111,13 @@ def test_streams_without_a_watermark(place: Path) -> None:
     query = checked(file)
     states = query["engine"]["states"]
     assert {one["kept"] for one in states} == {"grows"}
-    assert states[0]["fix"] == {"text": states[0]["fix"]["text"], "same_results": False}
-    assert "watermark p" in states[0]["fix"]["text"] and states[0]["why"] == "p has no watermark"
+    fix = {"text": "watermark p by 10 minutes, the catalog's lateness", "same_results": True, "loses": None}
+    assert {**states[0]["fix"], "text": fix["text"]} == fix and states[0]["fix"]["text"].startswith(fix["text"])
+    assert states[0]["why"] == "p has no watermark"
+    late = STREAMS.replace('lateness = "10 minutes"\n', "")
+    write(place, f'[engine]\nname = "spark"\ndelays = {{ orders = "1 hour" }}\n{late}', "streams.toml")
+    fix = checked(file)["engine"]["states"][0]["fix"]
+    assert not fix["same_results"] and fix["loses"] == "rows later than the watermark are lost"
 
 
 def test_a_comment_accepts_a_finding_of_an_engine(place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -230,15 +231,19 @@ def test_a_slow_leak_is_found_in_traffic() -> None:
 
 @contextmanager
 def serving(reports: list[Answers]) -> Iterator[str]:
-    """A REST API that answers as was recorded, one report after the other; the last one of a job that has ended."""
+    """A REST API that answers as was recorded, one report after the other, and not the second time that it is asked."""
     left = iter(reports)
     now: Answers = {}
+    asked = itertools.count()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             nonlocal now
             path = self.path.partition("?")[0]
             if path.count("/") == 2:
+                if next(asked) == 1:
+                    self.send_error(503)
+                    return
                 now = next(left)
             body = json.dumps(now[path]).encode()
             self.send_response(200)

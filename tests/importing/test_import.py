@@ -216,6 +216,17 @@ def test_watermarks(watermark: str, lateness: int, said: str) -> None:
     assert said in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("told", "length"), [("1 d", 86_400_000_000), ("36h", 129_600_000_000), ("1500", 1_500_000), ("0 ms", None)]
+)
+def test_the_ttl_of_state_is_how_long_rows_wait_in_joins(told: str, length: int | None) -> None:
+    ddl = f"SET 'table.exec.state.ttl' = '{told}'; CREATE TABLE s (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
+    result = imported("t.sql", ddl)
+    (table,) = catalog(result).tables
+    assert (table.ttl and table.ttl.length) == length
+    assert any("groups are kept" in one for one in warnings(result)) is (length is not None)
+
+
 def test_a_stream_without_a_time_is_not_guessed() -> None:
     ddl = "CREATE TABLE s (k INT, ts TIMESTAMP(3)); CREATE TABLE t (ts BIGINT, WATERMARK FOR ts AS ts)"
     result = imported("t.sql", ddl)

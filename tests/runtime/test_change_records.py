@@ -17,7 +17,7 @@ from streambound.synopsis_exec.declared_table import changes_input, changes_node
 from streambound.synopsis_exec.recorded_streams import change_writer
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.operators.by_tick import Row, Ticks, rows_by_time
-from streambound_runtime.operators.delta import Times, delta_of
+from streambound_runtime.operators.delta import delta_of, times_of
 from streambound_runtime.operators.relations import ChangingRelation
 
 COLUMNS = {"k": "bigint", "y": "string", "d": "decimal(6,2)"}
@@ -43,9 +43,9 @@ def closed(declared: DeclaredTable, found: Decoded) -> tuple[dict[int, Counter[R
     rows = [(row["ts"], 1, tuple(row[name] for name in names)) for row in found.good.to_pylist()]
     delta = delta_of(sorted(rows, key=lambda one: one[0]), tuple(names))
     operator = ChangingRelation(changes_node("R", declared))
-    changes = rows_by_time(operator.step_of({"R": delta}, Ticks(Times([delta]).all)))
+    changes = rows_by_time(operator.step_of({"R": delta}, Ticks(times_of([delta]))))
     now, there = Counter[Row](), dict[int, Counter[Row]]()
-    for time in Times([delta]).all.tolist():
+    for time in times_of([delta]).tolist():
         for row, weight in changes.get(time, []):
             now[row] += weight
         there[time] = +now

@@ -290,12 +290,13 @@ class BranchSql:
             grown = self._grown(self.families[table], columns, self._start(table))
             steps.append(TickStatement(grown, self._log(table)))
             return
-        parts = [self._extended(one, columns, steps) for one in self.branch.transitions if one.target == table]
+        came = [one for one in self.branch.transitions if one.target == table]
+        parts = [self._extended(one, columns, steps) for one in came]
         for family in self.branch.families:
             if family.full == table:
                 parts += self._completed(family, columns, steps)
-        if self.branch.apart:  # rows of one stream, which are grouped already
-            steps.append(TickStatement(parts[0], self._log(table), view=True))
+        if len(parts) == 1 and [len(one.joins) for one in came] == [1]:  # rows of one stream, which are grouped already
+            steps.append(TickStatement(parts[0], self._log(table), view=self.branch.apart))
             return
         steps.append(TickStatement(self.weights.grouped([*names, "t"], " UNION ALL ".join(parts)), self._log(table)))
 

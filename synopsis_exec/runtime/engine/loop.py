@@ -33,7 +33,7 @@ from streambound_runtime.operators.circuit_plan import (
     PeriodNode,
     RelationNode,
 )
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
@@ -125,7 +125,7 @@ class Engine:
         All before ``until`` is closed; None where that is not known beyond the last row. ``over``: no row follows.
         """
         self.rejected = []
-        times = Times(deltas.values()).all
+        times = times_of(deltas.values())
         found, sizes = list[Delta](), list[int]()
         ends = self._ends(deltas, times)
         for number, end in enumerate(ends):
@@ -145,7 +145,7 @@ class Engine:
         return sorted({*self.watched.returning(deltas), *map(int, times[-1:])})
 
     def _tick(self, deltas: dict[str, Delta], until: int | None, over: bool) -> Delta:
-        times = Times(deltas.values()).all
+        times = times_of(deltas.values())
         last = int(times[-1]) if len(times) else None
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
         ticks = Ticks(times, until, over)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
+_NO_PAIRS = "0"
+"""How many rows DuckDB may pair with all others of an ASOF join, as it does where it expects few: in no tick any."""
 _GIVEN = "streambound_given"
 """What a table of Python's is called while it is read."""
 _TABLE = re.compile(r"\b(?:delta|state|tick)_\d+(?:_\w+)?\b")
@@ -89,7 +91,8 @@ class Session:
     @cached_property
     def database(self) -> DuckDBPyConnection:
         """Begun when a statement is run: not for operators that are no SQL."""
-        return own_database(instance("operators are run", _NOT_RIGHT, _with_exact_sums), self)
+        made = instance("operators are run", _NOT_RIGHT, _with_exact_sums, asof_loop_join_threshold=_NO_PAIRS)
+        return own_database(made, self)
 
     def create(self, name: str, state: StateTable) -> None:
         """Create the table of a state."""

@@ -99,24 +99,6 @@ def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[st
     )
 
 
-class Times:
-    """The timestamps of some deltas, which their operator closes."""
-
-    def __init__(self, deltas: Iterable[Delta]) -> None:
-        self.by_delta = [delta.time for delta in deltas if delta.size]
-        self.found: Integers | None = None
-
-    @property
-    def ends(self) -> tuple[int, int] | None:
-        """The first and the last; None where there is none."""
-        if not self.by_delta:
-            return None
-        return min(int(time[0]) for time in self.by_delta), max(int(time[-1]) for time in self.by_delta)
-
-    @property
-    def all(self) -> Integers:
-        """All of them, in order."""
-        if self.found is None:
-            time = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *self.by_delta]), kind="stable")
-            self.found = time[np.flatnonzero(np.r_[np.ones(min(1, len(time)), dtype=bool), time[1:] != time[:-1]])]
-        return self.found
+def times_of(deltas: Iterable[Delta]) -> Integers:
+    """The timestamps of some deltas, each once, in order."""
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(delta.time for delta in deltas)]))

@@ -22,7 +22,7 @@ from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.operators.delta import Times
+from streambound_runtime.operators.delta import times_of
 from streambound_runtime.operators.formula import value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
@@ -258,7 +258,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         write_atomically(folder / saved, packed({}, state_of(kept, waiting)))
         _forget_before(folder, folding.batch - 2)
     found_of = {
-        "closed": pa.table({"time": Times(deltas.values()).all}),
+        "closed": pa.table({"time": times_of(deltas.values())}),
         "open": pa.table({"time": waiting.open()}),
     }
     counts = {"entries": operator.entries(), "peak": peak, "bytes": sum(table.nbytes for table in kept.values())}

@@ -17,7 +17,7 @@ from streambound_runtime.engine.loop import Engine
 from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
@@ -111,7 +111,7 @@ class OnDriver:
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
                 results = self._write(file, found, before)
-                closed = len(Times(deltas.values()).all)
+                closed = len(times_of(deltas.values()))
                 highest = max(highest, self.operator.peak)
                 refused = self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:

@@ -1135,3 +1135,15 @@ SELECT a, COUNT(DISTINCT b) OVER (ORDER BY ts) AS n, COUNT(DISTINCT a % 3) FILTE
 
 SELECT COUNT(DISTINCT v) OVER (PARTITION BY b ORDER BY ts) AS n FROM S
 -- unbounded
+
+-- recheck cannot follow: a column that three sides have
+SELECT b, p.c, q.d, r.m FROM (SELECT b, COUNT(*) AS c FROM S WHERE v > 1 GROUP BY b) AS p FULL JOIN (SELECT b, COUNT(*) AS d FROM T WHERE a > 2 GROUP BY b) AS q USING (b) FULL JOIN (SELECT a AS b, MAX(v) AS m FROM T WHERE a BETWEEN 0 AND 2 GROUP BY a) AS r USING (b)
+-- bounded: 44
+
+-- a column that three sides have, shown once
+SELECT * FROM (SELECT b, COUNT(*) AS c FROM S WHERE v > 1 GROUP BY b) AS p RIGHT JOIN (SELECT b, COUNT(*) AS d FROM T WHERE a > 1 GROUP BY b) AS q USING (b) LEFT JOIN (SELECT b, MAX(v) AS m FROM S WHERE a > 2 GROUP BY b) AS r USING (b)
+-- bounded: 22
+
+-- the columns that both sides have
+SELECT b, c, d FROM (SELECT a % 2 AS g, b, COUNT(*) AS c FROM S WHERE a > 0 GROUP BY a % 2, b) AS p NATURAL LEFT JOIN (SELECT b, a % 2 AS g, COUNT(*) AS d FROM T WHERE a > 0 GROUP BY a % 2, b) AS q
+-- bounded: 39

@@ -366,3 +366,19 @@ SELECT w.end, COUNT(*) AS n FROM (SELECT window(ts, '4 seconds') AS w, b FROM S)
 -- not in DuckDB: windows that grow by a step, of another key
 SELECT a, window_end, MAX(v) AS m FROM CUMULATE(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND) AS c GROUP BY a, c.window_start, c.window_end
 -- bounded: 35999994
+
+-- not in DuckDB: months of years
+SELECT a, YEAR(ts) AS y, MONTH(ts) AS m, SUM(v) AS s FROM S GROUP BY a, YEAR(ts), MONTH(ts)
+-- bounded: 5356799999998
+
+-- not in DuckDB: days of months
+SELECT a, DAY(S.ts) AS d, COUNT(*) AS n FROM S WHERE a > 0 GROUP BY a, EXTRACT(YEAR FROM S.ts), MONTH(S.ts), DAY(S.ts)
+-- bounded: 172799999998
+
+-- parts of two times
+SELECT YEAR(S.ts) AS y, MONTH(T.ts) AS m, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR WHERE S.a IN (1, 2) GROUP BY YEAR(S.ts), MONTH(T.ts)
+-- bounded: 822283199999974
+
+-- not in DuckDB: a time that FLOOR rounds
+SELECT a, FLOOR(ts TO MINUTE) AS t, COUNT(*) AS n FROM S GROUP BY a, FLOOR(ts TO MINUTE)
+-- bounded: 119999998
