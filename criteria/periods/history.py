@@ -24,6 +24,7 @@ from streambound_runtime.operators.period_plan import (
     SliceLineage,
     SliceMap,
     SliceMatched,
+    SliceParts,
     SlicePlan,
     SliceQuery,
     SliceRelation,
@@ -104,8 +105,8 @@ class PeriodHistory:
                 return _grouped(plan, self._bag(input, valid))
             case SliceJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
-            case RandomRows() | LineageRows():
-                raise AssertionError("rows with lineages are no bag")
+            case RandomRows() | LineageRows() | SliceParts():
+                raise AssertionError(f"the rows of {type(plan).__name__} are no bag")
 
     def _mapped(self, plan: SliceMap, rows: Bag) -> Bag:
         found = Bag()

@@ -34,6 +34,7 @@ from streambound_runtime.operators.period_plan import (
     SliceJoin,
     SliceMap,
     SliceMatched,
+    SliceParts,
     SlicePlan,
     SliceRelation,
     SliceScan,
@@ -74,7 +75,7 @@ class SliceRows:
 
     def top(self, plan: SlicePlan) -> str:
         """The rows of a whole query."""
-        return self._kept_rows(plan) if is_arriving(plan) else self.rows(plan)
+        return self._kept_rows(plan) if self._waits(plan) else self.rows(plan)
 
     def parts(self, plan: SlicePlan) -> str:
         """Rows with their whole periods as they come, the sum of which is the result: equal ones as one."""
@@ -105,9 +106,16 @@ class SliceRows:
                 return self.types(input)[:-2]
             case LineageRows(input, at):
                 return (*self.types(input)[:at], *self.types(input)[at + 2 :])
+            case SliceParts(input, keys, aggregates):
+                kinds = self.types(input)
+                return (*kinds[:keys], *(one.type for one in self._parts(plan).measures() if one.name != "m"))
             case SliceGroup(input, keys, aggregates):
                 kinds = self.types(input)
                 return (*kinds[:keys], *(one.type_of(kinds) or engine_type(one.result) for one in aggregates))
+
+    def _waits(self, plan: SlicePlan) -> bool:
+        """Whether rows are kept until they end: not where nothing comes after the slice."""
+        return is_arriving(plan) and not self.whole
 
     # --- rows that arrive ---------------------------------------------------------------------------------------------
 
@@ -215,25 +223,29 @@ class SliceRows:
 
     def rows(self, plan: SlicePlan) -> str:
         """The parts of an operator's rows that lie in the slice."""
-        if is_arriving(plan):
+        if self._waits(plan):
             return self._kept_rows(plan)
         if is_static(plan):
             names = columns(len(self.types(plan)))
             return f"(SELECT {listed(names, CLIPPED, 'm')} FROM {self._static(plan)} WHERE {WITHIN})"
         match plan:
+            case SliceScan():
+                return self._arrived(plan)
             case SliceMap(input=input):
                 return self.mapped(plan, self.rows(input))
             case SliceMatched():
                 return self._matched(plan, self.rows(plan.input))
             case SliceUnion(left, right):
                 return self._united(plan, self.rows(left), self.rows(right))
-            case SliceDistinct(input=input) if is_arriving(input):
+            case SliceDistinct(input=input) if self._waits(input):
                 key = tuple((f"c{n}", kind) for n, kind in enumerate(self.types(input)))
                 return present(self.tables.kept(ArrivedRows(key, last=True), self._arrived(input)), places(len(key)))
             case SliceDistinct(input=input):
                 return present(self.rows(input), places(len(self.types(input))))
             case SliceDifference():
                 return self._difference(plan)
+            case SliceParts():
+                return self._merged(plan)
             case SliceGroup():
                 return self._grouped(plan)
             case SliceJoin():
@@ -257,7 +269,7 @@ class SliceRows:
         """EXCEPT ALL and INTERSECT ALL, of the numbers ``x`` and ``y`` of either side's rows."""
         kinds = self.types(plan)
         names = places(len(kinds))
-        if is_arriving(plan.left) and is_arriving(plan.right):
+        if self._waits(plan.left) and self._waits(plan.right):
             key = tuple(zip(names, kinds, strict=True))
             measures = Measure("x", "x", "sum(x)"), Measure("y", "y", "sum(y)")
             sides = self._two_sided(plan, self._arrived(plan.left), self._arrived(plan.right))
@@ -285,15 +297,35 @@ class SliceRows:
         self.tables.step(copies, known)()
         return self._kept_rows(plan, known)
 
+    def _parts(self, plan: SliceParts) -> GroupParts:
+        return GroupParts(SliceGroup(plan.input, plan.keys, plan.aggregates), self.types(plan.input))
+
+    def _merged(self, plan: SliceParts) -> str:
+        (kept,) = self._parts(plan).kept()
+        rest = [one for one in kept.measures if one.name != "m"]
+        shown = [*(f"{one.added} AS c{plan.keys + n}" for n, one in enumerate(rest)), "sum(m) AS m"]
+        key = listed(*kept.names[: plan.keys], "b", "e")
+        return f"(SELECT {listed(key, *shown)} FROM ({kept.arriving(self.rows(plan.input))}) GROUP BY {key})"
+
     def _grouped(self, plan: SliceGroup) -> str:
+        if plan.of_parts:
+            return self._grouped_parts(plan)
         parts = GroupParts(plan, self.types(plan.input))
-        if is_arriving(plan.input):
+        if self._waits(plan.input):
             arrived = self.tables.table(f"SELECT * FROM {self._arrived(plan.input)}")
             rows = [self.tables.kept(one, arrived) for one in parts.kept()]
         else:
             valid = self.tables.table(f"SELECT * FROM {self.rows(plan.input)}")
             rows = [f"({one.arriving(valid)})" for one in parts.kept()]
         return grouped(parts, rows, self.tables)
+
+    def _grouped_parts(self, plan: SliceGroup) -> str:
+        most = max((one.column for one in plan.aggregates if one.column is not None), default=0)
+        parts = GroupParts(plan, (*self.types(plan.input)[: plan.keys], *[HUGEINT] * (most + 1)))
+        numbers = [one.name for one in parts.measures() if one.name != "m"]
+        own = (f"c{plan.keys + n} AS {name}" for n, name in enumerate(numbers))
+        rows = f"(SELECT {listed(columns(plan.keys), 'b', 'e', 'm', *own)} FROM {self.rows(plan.input)})"
+        return grouped(parts, [rows], self.tables)
 
     # --- joins --------------------------------------------------------------------------------------------------------
 

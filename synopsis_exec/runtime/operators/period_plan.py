@@ -129,7 +129,8 @@ class SliceGroup:
     """A row for each group that has rows at a time: the first ``keys`` columns of the input, then the aggregates.
 
     With ``always`` there is a row at every point of time, whether there are rows or not. Where ``most`` is no 0, the
-    only aggregate is COUNT(*), of which nothing is asked but whether it is at least that.
+    only aggregate is COUNT(*), of which nothing is asked but whether it is at least that. ``of_parts``: the input's
+    columns are those of `SliceParts`.
     """
 
     input: SlicePlan
@@ -137,6 +138,16 @@ class SliceGroup:
     aggregates: tuple[SliceAggregate, ...]
     always: bool = False
     most: int = 0
+    of_parts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SliceParts:
+    """The rows of groups that have one period as one row: the keys, then what they add to each sum."""
+
+    input: SlicePlan
+    keys: int
+    aggregates: tuple[SliceAggregate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +181,7 @@ SlicePlan = (
     | SliceDifference
     | SliceJoin
     | SliceGroup
+    | SliceParts
     | RandomRows
     | LineageRows
 )

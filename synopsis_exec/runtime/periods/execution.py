@@ -17,6 +17,7 @@ from streambound_runtime.operators.period_plan import (
     SliceDifference,
     SliceDistinct,
     SliceGroup,
+    SliceParts,
 )
 from streambound_runtime.periods.frames import (
     BEGIN,
@@ -174,11 +175,21 @@ class PlanExecution(TaskPlanner):
     def _groups(
         self, under: TaskPlan, keys: int, aggregates: Sequence[PeriodAggregate], always: bool = False
     ) -> TaskPlan:
-        under = self.together(under, range(keys))
         made = tuple(_aggregate(one, under.types) for one in aggregates)
-        types = (*under.types[:keys], *(one for _, one in made))
-        plan = SliceGroup(under.plan, keys, tuple(one for one, _ in made), always)
+        types, parts = (*under.types[:keys], *(one for _, one in made)), False
+        if under.together is not None and not set(under.together) <= set(range(keys)) and _add_up(aggregates, under):
+            parts, under = True, self._parts(under, keys, tuple(one for one, _ in made))
+        under = self.together(under, range(keys))
+        plan = SliceGroup(under.plan, keys, tuple(one for one, _ in made), always, of_parts=parts)
         return replace(under, plan=plan, types=types)
+
+    def _parts(self, under: TaskPlan, keys: int, aggregates: tuple[SliceAggregate, ...]) -> TaskPlan:
+        """Rows that are not together yet, added up where they are: there are fewer to move."""
+        from pyspark.sql.types import DecimalType
+
+        numbers = 2 * len({one.column for one in aggregates if one.column is not None})
+        types = (*under.types[:keys], *[DecimalType(38, 0)] * numbers)
+        return self.read(replace(under, plan=SliceParts(under.plan, keys, aggregates), types=types).frame())
 
     def _always(self, under: TaskPlan, aggregates: Sequence[PeriodAggregate]) -> TaskPlan:
         """All rows as one group, at all of time: that is a group for each bin, in which it has a row of no copies."""
@@ -270,6 +281,13 @@ def executed(spark: SparkSession, query: SnapshotQuery, relations: Relations) ->
     """The result of a query over relations, lazily."""
     bins = int(str(spark.conf.get("spark.sql.shuffle.partitions", "1")))
     return PlanExecution(spark, query.plan, bins, relations, query).result()
+
+
+def _add_up(aggregates: Sequence[PeriodAggregate], rows: TaskPlan) -> bool:
+    """Whether aggregates are of sums of integers, of which there are some."""
+    kinds = [sql_type(rows.types[one.column].simpleString()).family for one in aggregates if one.column is not None]
+    sums = all(one.function in ("count", *_SUMMED) and not one.distinct for one in aggregates)
+    return bool(aggregates) and sums and all(kind in ("integer", "decimal") for kind in kinds)
 
 
 def _argument(one: PeriodAggregate, types: Sequence[DataType]) -> str:

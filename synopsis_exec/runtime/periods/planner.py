@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
+_LEFT_OUT = -1
+"""The place of a column that an operator does not show: its equal values lie together all the same."""
+
 
 @dataclass
 class TaskPlanner(ABC):
@@ -80,13 +83,15 @@ class TaskPlanner(ABC):
 
     def picked(self, task: TaskPlan, places: Sequence[int]) -> TaskPlan:
         """Some columns of each row."""
-        if task.together is None or not set(task.together) <= set(places):
+        if task.together is None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(places))
             return self.read(task.frame().selectExpr(*shown, *PERIOD))
         names = tuple((f"c{n}", "") for n in range(len(places)))
         plan = SliceMap(task.plan, (), names, tuple(f"c{place}" for place in places))
         types, at = tuple(task.types[place] for place in places), {place: n for n, place in enumerate(places)}
-        return replace(task, plan=plan, types=types, together=tuple(at[place] for place in task.together))
+        return replace(
+            task, plan=plan, types=types, together=tuple(at.get(place, _LEFT_OUT) for place in task.together)
+        )
 
     def sides(self, plan: PeriodJoin) -> tuple[TaskPlan, TaskPlan, list[tuple[int, int]]]:
         """The sides of a join, and which columns are equal in a pair: more columns where expressions are, or bins."""
