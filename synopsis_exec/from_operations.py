@@ -99,7 +99,7 @@ class JobOperators(MadeOperators):
         """The rows of an operation, once all operators below are there."""
         known, found = {*self.made}, self._rows(operation)
         if self.key is None and operation.each_key is None:  # of each key there is an own number
-            for name in self.made.keys() - known:
+            for name in [one for one in self.made if one not in known]:
                 self.made_of_operation.setdefault(name, operation)
         return found
 

@@ -13,6 +13,7 @@ from test_circuit_corpus import CASES
 
 import streambound
 from streambound.synopsis_exec.job_file import job_in
+from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.text import printed
 from support.circuits import (
     TWO_STREAMS,
@@ -203,6 +204,16 @@ def test_a_sum_beyond_its_type_is_an_error_in_words(tmp_path: Path) -> None:
     write(tmp_path / "in" / "S.jsonl", *({"v": 2**62, "ts": time} for time in range(3)))
     with pytest.raises(OverflowError, match="the sum does not fit bigint"):
         run_here(job, tmp_path)
+
+
+def test_the_states_of_several_windows_have_limits_of_their_own() -> None:
+    """The last row for LAG, and no row of a time that is over."""
+    tables = {"streams": {"S": {"timestamp": "ts", "columns": {"v": "bigint", "ts": "bigint"}}}}
+    frame = "ORDER BY ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW"
+    for calls in ("LAG(v) OVER (ORDER BY ts), SUM(v) OVER ({})", "SUM(v) OVER ({}), LAG(v) OVER (ORDER BY ts)"):
+        plan = streambound.compile(f"SELECT {calls.format(frame)} FROM S", tables, tick="batch").compiled.job.plan
+        of_calls = {one.name: one.calls[0].function for one in plan.operators if isinstance(one, SqlOver)}
+        assert {of_calls[one.operator]: one.at_most for one in plan.kept} == {"lag": 1, "sum": 0}
 
 
 @pytest.mark.slow

@@ -103,7 +103,9 @@ class BlockTables:
     @property
     def rows(self) -> tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...]:
         """The rows that it reads of each stream: their name, the stream's, their columns and types."""
-        return tuple((f"{self.name}: {one.name}", one.name, one.columns, one.types) for one in self.streams)
+        return tuple(
+            (f"{one.name}({', '.join(one.columns)})", one.name, one.columns, one.types) for one in self.streams
+        )
 
     @property
     def inputs(self) -> tuple[str, ...]:

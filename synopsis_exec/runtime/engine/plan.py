@@ -155,8 +155,9 @@ class CircuitPlan:
 
     @property
     def every(self) -> tuple[EngineOperator, ...]:
-        """The operators, and before each block the rows of the streams that it reads."""
-        return tuple(one for operator in self.operators for one in (*_rows_read(operator), operator))
+        """The operators, and before a block the rows of the streams that it reads, each once."""
+        every = (one for operator in self.operators for one in (*_rows_read(operator), operator))
+        return tuple({one.name: one for one in every}.values())
 
 
 def _rows_read(one: EngineOperator) -> tuple[RowsOfStream, ...]:
