@@ -14,6 +14,7 @@ from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
 from streambound.analyzer.types import DataType
 from streambound_runtime import spec
 from streambound_runtime.decoding.raw import own
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode, RowsOfStream
 from streambound_runtime.operators.circuit_plan import NamedTypes, PeriodNode
@@ -73,6 +74,8 @@ def _scans_and_names(plan: object) -> Iterator[TableScan | str]:
             yield from (found for part in plan for found in _scans_and_names(part))
         case CircuitPlan(operators=operators):
             yield from (found for one in operators for found in _scans_and_names(_as_scans(one, operators)))
+        case SqlBlock(synopsis=synopsis):  # what it reads of streams says nothing of how it uses that
+            yield from _scans_and_names(synopsis)
         case _ if is_dataclass(plan) and not isinstance(plan, Test):
             yield from (found for field in fields(plan) for found in _scans_and_names(getattr(plan, field.name)))
 
