@@ -46,6 +46,8 @@ def circuit_of(statement: Statement, catalog: Catalog) -> Circuit:
     """A statement's circuit over Z-sets; raises Untranslatable where it has none."""
     waits = any(table.ttl is not None for table in catalog.tables)  # of which joins know, and subqueries do not
     lowered = lower(statement, catalog, periods=not waits)
+    if lowered.tree is None and not waits:  # what is no operator of its own, as an ASOF JOIN, is what it is read as
+        lowered = lower(statement, catalog)
     if lowered.tree is None:
         raise Untranslatable("the statement names nothing", statement.tree)
     return translate(lowered.tree, catalog, lowered.queries, lowered.positions)

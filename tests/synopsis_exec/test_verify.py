@@ -303,6 +303,22 @@ def test_a_relation_that_changes(place: Path, how: str, sql: str) -> None:
     assert verified("q.sql", "--runs", "2")["results"] > 4
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT S.a, V.b FROM S ASOF LEFT JOIN V ON V.a = S.a AND V.ts <= S.ts",
+        "SELECT DISTINCT ON (a) a, b, ts FROM S ORDER BY a, ts DESC",
+        "SELECT a, SUM(b) AS n FROM S GROUP BY ROLLUP (a)",
+    ],
+)
+def test_what_is_read_as_other_operators_needs_no_spark(place: Path, sql: str) -> None:
+    columns = 'columns = { a = "bigint", b = "bigint", ts = "bigint" }\ndomain.a = [1, 3]\n'
+    tables = (f'[streams.{name}]\ntimestamp = "ts"\n{columns}' for name in "SV")
+    (place / "streams.toml").write_text("".join(tables))
+    (place / "q.sql").write_text(sql)
+    assert verified("q.sql", "--runs", "1", "--engine", "embedded")["results"] > 4
+
+
 def test_what_needs_spark_says_so(place: Path) -> None:
     (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "q.sql").write_text("SELECT S.A, sinh(S.A) AS r FROM S WHERE S.A > 3")
