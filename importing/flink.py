@@ -53,7 +53,7 @@ class _Token:
         return self.text[1:-1].replace(quote * 2, quote) if quote in "'`" else self.text
 
 
-_TTL, _LENGTH = "table.exec.state.ttl", re.compile(r"\s*(\d+)\s*([a-zA-Z]*)\s*")
+_TTL, _LENGTH = "table.exec.state.ttl", re.compile(r"(\d+)\s*([a-zA-Z]*)")
 _LENGTHS = {
     "day": ("d", "day", "days"), "hour": ("h", "hour", "hours"), "minute": ("m", "min", "minute", "minutes"),
     "second": ("s", "sec", "secs", "second", "seconds"), "millisecond": ("ms", "milli", "millis", "millisecond",
@@ -94,7 +94,7 @@ def _ttl(tokens: list[_Token]) -> str | None:
     """How long `SET` says that state is kept, empty for ever; None where it says something else."""
     if len(tokens) != 4 or tokens[1].name != _TTL or tokens[2].text != "=":
         return None
-    match = _LENGTH.fullmatch(tokens[3].name)
+    match = _LENGTH.fullmatch(tokens[3].name.strip())
     unit = next((unit for unit, names in _LENGTHS.items() if match and (match[2] or "ms").lower() in names), None)
     if match is None or unit is None:
         return None

@@ -54,7 +54,7 @@ REFUSED = ("YYYY", "YYYY-MM", "yyyy-ww", "yyyy-MM W", "yyyy-MM u", "yyyy-MM e", 
 ORDINARY = (
     "CAST(ts AS STRING)", "from_unixtime(unix_seconds(ts), 'yyyy-MM')", "unix_timestamp(ts)",
     "unix_timestamp(CAST(ts AS STRING), 'yyyy-MM-dd')", "to_date(CAST(ts AS STRING), 'yyyy-MM-dd')",
-    "substring(CAST(ts AS STRING), 1, 7)", "year(ts)", "quarter(ts)", "month(ts)", "weekofyear(ts)", "dayofyear(ts)",
+    "substring(CAST(ts AS STRING), 1, 7)", "quarter(ts)", "month(ts)", "weekofyear(ts)", "dayofyear(ts)",
     "hour(ts)", "trunc(ts, 'MM')", "last_day(ts)", "to_timestamp(ts)", "date_trunc('microsecond', ts)",
     "date_trunc('no unit', ts)",
 )  # fmt: skip

@@ -103,7 +103,7 @@ def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Ru
             counts[values] += times
         printed[now] = counts
         entries[now] = synopsis.entries()
-        assert entries[now] == sum(len(table) for table in synopsis.tables().values())
+    assert synopsis.entries() == sum(len(table) for table in synopsis.tables().values())
     return Run(printed, entries, synopsis.limit)
 
 
