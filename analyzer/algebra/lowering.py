@@ -24,6 +24,7 @@ from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
@@ -50,7 +51,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.pivots import pivoted
-from streambound.analyzer.algebra.recent_rows import with_recent_rows
+from streambound.analyzer.algebra.recent_rows import is_now, with_recent_rows
 from streambound.analyzer.algebra.recursive_queries import (
     NotOneRelationError,
     as_set,
@@ -197,7 +198,10 @@ class Lowering:
         if self.written:
             return tree
         self.queries.update({key: with_waiting_times(one, self.catalog) for key, one in self.queries.items()})
-        return with_recent_rows(with_waiting_times(tree, self.catalog), self.queries, self.catalog)
+        tree = with_waiting_times(tree, self.catalog)
+        if not any(map(is_now, node.walk())):
+            return tree
+        return with_recent_rows(with_names_apart(tree, self.catalog, self.positions), self.queries, self.catalog)
 
     def fresh(self, name: str) -> str:
         """The name, or with a number one that no column of the catalog has and the SQL does not say."""

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Named, Star
 from streambound.analyzer.algebra.schema import starred_places
-from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.schema_columns import Schema, places_of
 from streambound.analyzer.algebra.syntax import column_of
 
 
@@ -24,11 +24,11 @@ def values_of(items: Sequence[Named | Star], given: Schema) -> list[exp.Expr]:
 
 
 def substituted(part: exp.Expr, columns: Schema, values: Sequence[exp.Expr]) -> exp.Expr | None:
-    """A condition with values for columns; None where it reads another column, or a value is a subquery."""
+    """A condition with values for columns; None where a name in it is not that of one column, or a value a subquery."""
     holder = exp.Paren(this=part.copy())
     for column in list(holder.find_all(exp.Column)):
-        place = meant(column, columns)
-        if place is None or place >= len(values) or values[place].find(exp.Query) is not None:
+        place, *others = (*places_of(column, columns), len(values))
+        if len(others) != 1 or place >= len(values) or values[place].find(exp.Query) is not None:
             return None
         value = values[place]
         column.replace(value.copy() if isinstance(value, exp.Column) else exp.paren(value.copy()))

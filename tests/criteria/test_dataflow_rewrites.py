@@ -8,6 +8,7 @@ import duckdb
 import pytest
 import sqlglot
 
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Filter, Join, Recur, Scan, Tree, inputs
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.syntax import conjuncts
@@ -43,9 +44,10 @@ def changed(tree: Tree, world: World) -> list[tuple[str, Tree, Tree]]:
 def compared(text: str, world: World) -> Counter[str]:
     """How often each pass changed a statement that DuckDB ran in both forms, which gave the same rows."""
     (statement,) = split_statements(SourceText("q.sql", in_words_of(text, duckdb=False)))
-    tree = lower(statement, world.catalog).tree
-    ran = Counter[str]()
-    for name, before, after in [] if tree is None else changed(tree, world):
+    lowered, ran = lower(statement, world.catalog), Counter[str]()
+    if lowered.tree is None or lowered.positions is None:
+        return ran
+    for name, before, after in changed(with_names_apart(lowered.tree, world.catalog, lowered.positions), world):
         assert len(schema(before, world.catalog)) == len(schema(after, world.catalog)), (name, text)
         try:
             rows = [world.results(to_sql(one).sql("spark"), _TIMES) for one in (before, after)]

@@ -66,7 +66,7 @@ def test_one_cause_is_one_finding(name: str) -> None:
 def test_columns_of_which_the_same_is_said_are_listed_once() -> None:
     (finding,) = findings("SELECT S.a, S.b, S.v, T.a AS c, T.b AS d, T.v AS e FROM S CROSS JOIN T")
     (also,) = (one.message for one in finding.related if one.file == "q.sql")
-    assert also.startswith("also: S.b is projected") and also.endswith("; so it is for S.v, T.a, T.b, T.v")
+    assert also.startswith("also: nothing bounds S.b") and also.endswith("; so it is for S.v, T.a, T.b, T.v")
 
 
 def test_related_places_are_in_the_report() -> None:
