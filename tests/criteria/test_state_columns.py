@@ -27,7 +27,7 @@ from support.operator_queries import in_words_of, operator_query
 from support.operator_runs import World
 from support.profiles import MORE
 
-FACTOR = 4
+FACTOR = 5
 """An entry of one number and a counter may have a counter that is saved in fewer bits, or a value in 8 bytes of 32."""
 NO_ENTRIES = ("begun", ": told")
 """What a job saves beside entries: that it has begun, and that the rows of a relation have come."""
