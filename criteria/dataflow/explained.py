@@ -220,11 +220,12 @@ class FactLog:
             uses = [self.values(rows, place)]
             found = self._sets.get(uses[0], rows.view.columns[place].values)
         given, parts = row_schema(node), conditions_of(node)
-        for number, other in self._equal_columns(node, column):
+        for number, other, null in self._equal_columns(node, column):
             beside = row_of(node, other)
             if beside[0].view.columns[beside[1]].values.size is not None and not found.within(wanted):
                 uses.append(self.values(*beside))
-                found = found.meet(self._sets.get(uses[-1], ANYTHING).not_null())
+                theirs = self._sets.get(uses[-1], ANYTHING)
+                found = found.meet(theirs if null else theirs.not_null())
                 atoms.append(number)
         for number, one in enumerate(parts):
             known = [ColumnFacts(found) if place == column else ColumnFacts() for place in range(len(given))]
@@ -264,15 +265,16 @@ class FactLog:
         return found.meet(narrowed(part, RowFacts(given, columns)).columns[column].values)
 
     @staticmethod
-    def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int]]:
-        """The columns that a part of the condition makes equal to one, by the parts' numbers."""
+    def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int, bool]]:
+        """The columns that a part of the condition makes equal to one, by its number; whether both may be NULL."""
         given = row_schema(node)
         for number, part in enumerate(conditions_of(node)):
-            for one in equalities(part):
+            null = isinstance(part, exp.NullSafeEQ)
+            for one in [part] if isinstance(part, exp.NullSafeEQ) else equalities(part):
                 both = place_of(one.left, node.view), place_of(one.right, node.view)
                 other = both[1] if both[0] == column else both[0] if both[1] == column else None
                 if other is not None and other != column and given[other].type == given[column].type:
-                    yield number, other
+                    yield number, other, null
 
     # --- times ----------------------------------------------------------------------------------------------------
 

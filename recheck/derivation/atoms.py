@@ -187,10 +187,10 @@ def alike(part: exp.Expr, given: Schema, column: int) -> tuple[int, int, int] | 
     return other[0], below, above
 
 
-def equal(part: exp.Expr, given: Schema) -> frozenset[int]:
+def equal(part: exp.Expr, given: Schema, sign: str = "=") -> frozenset[int]:
     """The two columns of one type that a part makes equal; none where it is no such equation."""
     match row_expression(part, given):
-        case Call(function, (Field(left), Field(right))) if function.name == "=":
+        case Call(function, (Field(left), Field(right))) if function.name == sign:
             x, y = int(left), int(right)
             return frozenset((x, y)) if given[x].type == given[y].type else frozenset()
     return frozenset()

@@ -118,6 +118,8 @@ def _narrowed(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueS
     several = [atoms.equal(part, node.row) for part in parts]
     for _ in several:
         equal |= frozenset[int]().union(*(both for both in several if both & equal))
+    pairs = (atoms.equal(part, node.row, "<=>") for part in parts)
+    or_null = frozenset[int]().union(*(both for both in pairs if claim.column in both)) - equal
     known = {claim.column: ANYTHING}
     for one in claim.uses:
         places = [facts.column_of(one) + first for first in _begins(node)]
@@ -125,8 +127,8 @@ def _narrowed(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueS
         if not about:
             raise RejectedError(f"fact {one} is about no column of the row")
         for place in about:
-            column, values = claim.column if place in equal else place, facts.of_row(one, node, place)
-            values = values if place == column else values.not_null()
+            column, values = claim.column if place in equal | or_null else place, facts.of_row(one, node, place)
+            values = values if place == column or place in or_null else values.not_null()
             known[column] = known.get(column, ANYTHING).meet(values)
     for part in parts:
         known = dict(atoms.left_of(part, node.row, known))
