@@ -170,7 +170,7 @@ def test_extremes_of_independent_streams() -> None:
         choices = Choices.seeded(seed)
         rows = {x: [{"a": choices.integer(0, 3), "ts": choices.integer(0, 4)}] for x in names[1:]}
         rows["X0"] = [{"a": choices.integer(-1, 1), "ts": now} for now in (2, 4, 5)]
-        run = run_kernel(decision, catalog, rows)
+        run = run_kernel(decision, catalog, rows, together=3)
         assert run.printed == Oracle(catalog, rows).prefix_expected(sql)
         assert run.peak <= LEAVES + 1
         printed.append(any(run.printed.values()))

@@ -37,7 +37,7 @@ def _run(case: Case) -> tuple[Decision, Run] | None:
     if decision.verdict is not Verdict.BOUNDED:
         return None
     try:
-        return decision, run_kernel(decision, case.catalog, case.rows)
+        return decision, run_kernel(decision, case.catalog, case.rows, together=3)
     except NotExecutableError:
         return None
 
@@ -279,7 +279,7 @@ def test_entries_stop_growing_on_long_hostile_streams() -> None:
             ran = _run(Case(statement.sql, statement.catalog, rows))
             if ran is None:
                 break
-            half = [n for now, n in sorted(ran[1].entries.items())][length // 2 :]
+            half = [n for now, n in sorted(ran[1].entries.items())][len(ran[1].entries) // 2 :]
             peaks.append(max(half))
             limit = formula_value(ran[0], statement.catalog, rows)
             assert limit is None or ran[1].peak <= limit, statement.sql

@@ -57,6 +57,11 @@ class Kernel:
         results = zip(found.rows(), map(int, found.weights().tolist()), strict=True)
         return sorted(results, key=lambda result: [(item is not None, item) for item in result[0]])
 
+    def tick(self, times: list[int], rows: Mapping[int, Rows]) -> list[tuple[int, tuple[Any, ...], int]]:
+        """The results that become true at some timestamps, each with its own and its multiplicity."""
+        found = self.operator.step(deltas_of(self.job.streams, times, rows))
+        return list(zip(found.time.tolist(), found.rows(), map(int, found.weights().tolist()), strict=True))
+
     def tables(self) -> dict[str, dict[tuple[Any, ...], int]]:
         """The entries of each table, by its name."""
         return tables_of(self.operator)
@@ -84,8 +89,11 @@ def synopsis_of(plan: Plan, relations: Rows) -> Kernel:
     return Kernel(job_spec(plan), relations)
 
 
-def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Run:
-    """Feed a query's kernel the rows in timestamp order; raises NotExecutableError for what it cannot run."""
+def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows, together: int = 1) -> Run:
+    """Feed a query's kernel the rows in timestamp order, so many timestamps in a tick, after which entries are counted.
+
+    Raises NotExecutableError for what it cannot run.
+    """
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
     synopsis = synopsis_of(plan_of(decision, catalog), relations)
@@ -94,15 +102,15 @@ def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Ru
     for stream, body in catalog.get("streams", {}).items():
         for row in encoded.get(stream, []):
             by_time.setdefault(row[body["timestamp"]], {}).setdefault(stream, []).append(row)
-    printed, entries = {}, {}
-    for now in sorted(by_time):
-        counts: Counter[tuple[Any, ...]] = Counter()
-        for values, times in synopsis.close(now, by_time[now]):
+    printed = {now: Counter[tuple[Any, ...]]() for now in sorted(by_time)}
+    entries, left = dict[int, int](), list(printed)
+    while left:
+        tick, left = left[:together], left[together:]
+        for now, values, times in synopsis.tick(tick, by_time):
             assert len(values) == len(names)
             assert times > 0
-            counts[values] += times
-        printed[now] = counts
-        entries[now] = synopsis.entries()
+            printed[now][values] += times
+        entries[tick[-1]] = synopsis.entries()
     assert synopsis.entries() == sum(len(table) for table in synopsis.tables().values())
     return Run(printed, entries, synopsis.limit)
 

@@ -33,9 +33,10 @@ def results(plan: Plan, rows: dict[str, list[dict[str, Any]]], job: JobSpec | No
     """What a query's job, or another one, gives at each timestamp."""
     streams = {item.name: rows[item.name] for item in plan.streams}
     relations = {item.name: rows[item.name] for item in plan.relations}
+    times = sorted({row[str(item.timestamp)] for item in plan.streams for row in rows[item.name]})
     return [
         (closed.timestamp, sorted(closed.results, key=repr))
-        for closed in replay(job or job_spec(plan), relations, streams)
+        for closed in replay(job or job_spec(plan), relations, streams, times[9::10])
         if closed.results
     ]
 
