@@ -98,7 +98,6 @@ def test_what_may_be_taken_back_for_ever_has_no_final_results(sql: str, verdict:
     [
         ("COUNT(*) AS n, SUM(v) AS N", "two columns of the select list are named n"),
         ("COUNT(*) AS _ts", "_ts is a column that the job adds itself"),
-        ("window", "window has the type struct<start:timestamp,end:timestamp>"),
     ],
 )
 def test_results_have_columns_that_can_be_written(items: str, why: str, tmp_path: Path) -> None:
