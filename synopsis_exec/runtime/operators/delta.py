@@ -101,6 +101,11 @@ def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[st
 
 def times_of(deltas: Iterable[Delta]) -> Integers:
     """The timestamps of some deltas, each once, in order."""
-    every = np.concatenate([np.zeros(0, dtype=np.int64), *(delta.time for delta in deltas)])
+    return distinct_times(delta.time for delta in deltas)
+
+
+def distinct_times(times: Iterable[Integers]) -> Integers:
+    """Some timestamps, each once, in order; there may be none."""
+    every = np.concatenate([np.zeros(0, dtype=np.int64), *times])
     time = np.sort(every, kind="stable")  # which takes little time for rows in order, as each delta has them
     return time[np.flatnonzero(np.r_[np.ones(min(1, len(time)), dtype=bool), time[1:] != time[:-1]])]

@@ -9,7 +9,7 @@ import numpy as np
 
 from streambound_runtime.arrays import Integers, Values
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
-from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.delta import Delta, distinct_times
 from streambound_runtime.operators.exact import integers
 from streambound_runtime.spec import Stream
 
@@ -42,7 +42,7 @@ class Pending:
 
     def open(self) -> Integers:
         """The timestamps that have rows."""
-        return _distinct([_times(table) for table in self.tables.values()])
+        return distinct_times([_times(table) for table in self.tables.values()])
 
     def timestamps(self) -> int:
         """How many timestamps have rows."""
@@ -150,8 +150,3 @@ def _in_order(table: pa.Table) -> pa.Table:
     if (times[1:] >= times[:-1]).all():
         return table
     return table.take(pa.array(np.argsort(times, kind="stable")))
-
-
-def _distinct(times: list[Integers]) -> Integers:
-    """The times of all streams; a query of relations alone has none."""
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *times]))
