@@ -272,9 +272,11 @@ def bounds_of(operator: EngineOperator, made: MadeOperators, known: dict[str, fo
     numbered = [name for name in names if name.removeprefix("values").isdecimal()]
     if len(values) == len(numbered):
         by_name |= dict(zip(numbered, values, strict=True))
-    of_one = [name for name, one in made.made_of_operation.items() if one is operation and states_of(made.made[name])]
-    if len(names) == 1 and len(of_one) == len(told):  # each window of several has an operator of its own
-        by_name = {names[0]: told[of_one.index(operator.name)]}
+    if len(names) == 1:
+        of_one = [name for name, one in made.made_of_operation.items() if one is operation]
+        keeping = [name for name in of_one if states_of(made.made[name])]
+        if len(keeping) == len(told):  # each window of several has an operator of its own
+            by_name = {names[0]: told[keeping.index(operator.name)]}
     for name in names:
         state = by_name.get(name)
         if state is not None and state.size is not None:

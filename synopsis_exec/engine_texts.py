@@ -15,8 +15,9 @@ from streambound.analyzer.types import DataType
 from streambound_runtime import spec
 from streambound_runtime.decoding.raw import own
 from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.linear import SqlPick
-from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode, RowsOfStream
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode
 from streambound_runtime.operators.circuit_plan import NamedTypes, PeriodNode
 from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SlicePlan
 from streambound_runtime.operators.plan import TableScan, Test

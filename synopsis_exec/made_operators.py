@@ -21,9 +21,10 @@ from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import Types, sql_block, types_of
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import ComputedRows, EngineOperator, NativeNode, RowsOfStream
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator, NativeNode
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.stream_sides import Meeting, WaitingSide
 from streambound_runtime.engine.tables import BIGINT, engine_type, places

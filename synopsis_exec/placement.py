@@ -25,13 +25,14 @@ from streambound.criteria.judged import CircuitBound
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import ComputedRows, EngineOperator, RowsOfStream
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.spec import JobSpec, Placement, Stream

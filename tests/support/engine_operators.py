@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream, SqlOperator
+from streambound_runtime.engine.plan import CircuitPlan, SqlOperator
 from streambound_runtime.engine.tables import places
 from streambound_runtime.operators.delta import delta_of
 from support.circuits import InOrder, rows_of

@@ -8,8 +8,8 @@ import pytest
 
 import streambound
 from streambound.synopsis_exec.circuit_plan import shared
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.linear import SqlPick, SqlUnion
-from streambound_runtime.engine.plan import RowsOfStream
 from support.circuits import TWO_STREAMS, by_tick, checked_circuit, random_rows, reference, run_circuit
 from support.profiles import MORE
 

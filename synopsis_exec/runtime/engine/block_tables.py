@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, listed, places
 from streambound_runtime.operators.plan import SynopsisPlan
@@ -75,6 +76,18 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsOfStream:
+    """The rows of a stream as they come: these ``columns``, each with its time."""
+
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
+    name: str
+    stream: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlockTable:
     """A table that a block reads, a stream's rows or a relation: the columns that it needs, with their types.
 
@@ -101,16 +114,17 @@ class BlockTables:
     keys: str = ""
 
     @property
-    def rows(self) -> tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...]:
-        """The rows that it reads of each stream: their name, the stream's, their columns and types."""
+    def rows(self) -> tuple[RowsOfStream, ...]:
+        """The rows that it reads of each stream, named by what they are."""
+        names = (f"{one.name}({', '.join(one.columns)})" for one in self.streams)
         return tuple(
-            (f"{one.name}({', '.join(one.columns)})", one.name, one.columns, one.types) for one in self.streams
+            RowsOfStream(name, one.name, one.columns, one.types) for name, one in zip(names, self.streams, strict=True)
         )
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The operators whose rows it reads."""
-        return (*(name for name, *_ in self.rows), *([self.keys] if self.keys else []))
+        return (*(one.name for one in self.rows), *([self.keys] if self.keys else []))
 
     @property
     def name(self) -> str:

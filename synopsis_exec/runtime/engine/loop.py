@@ -10,6 +10,7 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.engine.arrow import consolidated, delta_of, narrowed, table_of
 from streambound_runtime.engine.block import RESULTS, SqlBlock
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.plan import (
     CircuitPlan,
     ComputedRows,
@@ -17,7 +18,6 @@ from streambound_runtime.engine.plan import (
     EngineOperator,
     NativeNode,
     OtherOperator,
-    RowsOfStream,
     delta_columns,
     states_of,
     tables_of,
@@ -77,15 +77,15 @@ class Engine:
         self.operators = {one.name: one for one in self.plan.every}
         self.tables = tables_of(self.plan)
         self.session = Session()
-        natives = (one for one in self.plan.every if isinstance(one, NativeNode))
+        natives = (one for one in self.operators.values() if isinstance(one, NativeNode))
         self.natives = {one.name: self._made(one, relations) for one in natives}
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        for one in self.plan.every:
+        for one in self.operators.values():
             if isinstance(one, SqlBlock):
                 self._join_relations(one, relations)
-        self.statements = {one.name: self._statements(one) for one in self.plan.every}
-        for one in self.plan.every:
+        self.statements = {one.name: self._statements(one) for one in self.operators.values()}
+        for one in self.operators.values():
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
 
@@ -127,14 +127,16 @@ class Engine:
         self.rejected = []
         times = times_of(deltas.values())
         found, sizes = list[Delta](), list[int]()
-        ends = self._ends(deltas, times)
+        ends, begun = self._ends(deltas, times), 0
         for number, end in enumerate(ends):
-            last = number + 1 == len(ends)
-            part = {name: _between(delta, ends[number - 1] if number else None, end) for name, delta in deltas.items()}
-            found.append(self._tick(part, until if last else None, over and last))
+            last, begin = number + 1 == len(ends), ends[number - 1] if number else None
+            part = {name: _between(delta, begin, end) for name, delta in deltas.items()}
+            after = int(np.searchsorted(times, end, side="right"))
+            found.append(self._tick(part, times[begun:after], until if last else None, over and last))
+            begun = after
             sizes.append(self.entries())
         if not ends and self.begun:
-            found.append(self._tick({}, until, over))
+            found.append(self._tick({}, times, until, over))
         self.history = np.array(ends, dtype=np.int64), np.array(sizes, dtype=np.int64)
         return found[0] if len(found) == 1 else _together(found, self.plan.columns)
 
@@ -144,8 +146,7 @@ class Engine:
             return [int(time) for time in times]
         return sorted({*self.watched.returning(deltas), *map(int, times[-1:])})
 
-    def _tick(self, deltas: dict[str, Delta], until: int | None, over: bool) -> Delta:
-        times = times_of(deltas.values())
+    def _tick(self, deltas: dict[str, Delta], times: Integers, until: int | None, over: bool) -> Delta:
         last = int(times[-1]) if len(times) else None
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
         ticks = Ticks(times, until, over)
@@ -156,7 +157,7 @@ class Engine:
         self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
-        for one in self.plan.every:
+        for one in self.operators.values():
             self._run(one, deltas, ticks)
         self.begun = True
         return self._results()
@@ -167,7 +168,7 @@ class Engine:
         """
         import pyarrow.compute as pc
 
-        last, names = self.plan.every[-1], self.plan.columns
+        last, names = self.plan.operators[-1], self.plan.columns
         if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
             return self._delta(last.name, names)
         table = self._table(last.name)
@@ -256,7 +257,7 @@ class Engine:
 
     def remembered(self) -> Delta:
         """The results of a set, its only operator, that it has returned, as far as they may come again."""
-        block = self.plan.every[-1]
+        block = self.plan.operators[-1]
         assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
         shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
         rows = f"SELECT {listed('0::BIGINT AS t', *shown, '1 AS w')} FROM {self.tables[block.name].state(RESULTS)}"
@@ -268,7 +269,7 @@ class Engine:
         """How many entries all states have."""
         kept = sum(
             self.session.size(self.tables[one.name].state(state.name))
-            for one in self.plan.every
+            for one in self.operators.values()
             for state in states_of(one)
         )
         others = (*self.natives.values(), *self.watched.operators.values(), *self.contracts.values())
@@ -293,7 +294,7 @@ class Engine:
     def dump(self) -> DumpedState:
         """The states of all operators, by the operator's name and the state's."""
         found: DumpedState = {}
-        for one in self.plan.every:
+        for one in self.operators.values():
             if one.name in self.natives:
                 found |= {f"{one.name}: {table}": rows for table, rows in self.natives[one.name].dump().items()}
                 continue
@@ -318,7 +319,7 @@ class Engine:
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
             contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
-        for one in self.plan.every:
+        for one in self.operators.values():
             mine = _of_operator(state, one.name)
             if one.name in self.natives:
                 self.natives[one.name].load(mine)

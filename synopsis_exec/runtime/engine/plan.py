@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
@@ -52,18 +53,6 @@ class NativeNode:
             case PeriodNode(inputs=inputs):
                 return inputs
         return ()
-
-
-@dataclass(frozen=True, slots=True)
-class RowsOfStream:
-    """The rows of a stream as they come: these ``columns``, each with its time."""
-
-    inputs: ClassVar[tuple[str, ...]] = ()
-    timed: ClassVar[bool] = True
-    name: str
-    stream: str
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +145,11 @@ class CircuitPlan:
     @property
     def every(self) -> tuple[EngineOperator, ...]:
         """The operators, and before a block the rows of the streams that it reads, each once."""
-        every = (one for operator in self.operators for one in (*_rows_read(operator), operator))
-        return tuple({one.name: one for one in every}.values())
-
-
-def _rows_read(one: EngineOperator) -> tuple[RowsOfStream, ...]:
-    return tuple(RowsOfStream(*rows) for rows in one.rows) if isinstance(one, SqlBlock) else ()
+        found = dict[str, EngineOperator]()
+        for one in self.operators:
+            found |= {rows.name: rows for rows in one.rows} if isinstance(one, SqlBlock) else {}
+            found[one.name] = one
+        return tuple(found.values())
 
 
 def tables_of(plan: CircuitPlan) -> dict[str, TickTables]:
