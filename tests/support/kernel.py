@@ -52,9 +52,9 @@ class Kernel:
 
     def close(self, now: int, rows: Rows) -> list[tuple[tuple[Any, ...], int]]:
         """The results that become true at a timestamp, in order, each with its multiplicity."""
-        found = self.operator.step(deltas_of(self.job.streams, [now], {now: rows}))
-        assert set(found.time.tolist()) <= {now}
-        results = zip(found.rows(), map(int, found.weights().tolist()), strict=True)
+        found = self.tick([now], {now: rows})
+        assert {time for time, _, _ in found} <= {now}
+        results = ((values, times) for _, values, times in found)
         return sorted(results, key=lambda result: [(item is not None, item) for item in result[0]])
 
     def tick(self, times: list[int], rows: Mapping[int, Rows]) -> list[tuple[int, tuple[Any, ...], int]]:
