@@ -17,7 +17,7 @@ _DAYS = ("day", "dayofmonth")
 
 
 def with_calendar_keys(keys: Sequence[exp.Expr], columns: Schema) -> list[exp.Expr]:
-    """The keys, and the years, months or days that are said by those of them that are parts of a stream's time."""
+    """The keys, and after them the year, month or day of a stream's time that some of them name together."""
     parts = {found for key in keys if (found := _part(key)) is not None}
     times = {_text(one): one for key in keys for one in key.find_all(exp.Column)}
     made = list[exp.Expr]()
@@ -32,7 +32,7 @@ def with_calendar_keys(keys: Sequence[exp.Expr], columns: Schema) -> list[exp.Ex
 
 
 def _part(key: exp.Expr) -> tuple[str, str] | None:
-    """Which part of which column a key is: of ``year(ts)`` and ``EXTRACT(YEAR FROM ts)``; None for another key."""
+    """The unit and the column of a key such as ``year(ts)`` or ``EXTRACT(YEAR FROM ts)``; None for any other key."""
     match key:
         case exp.Extract(this=exp.Var() as unit, expression=exp.Column() as column):
             return unit.name.lower(), _text(column)

@@ -123,7 +123,7 @@ def _check_exact(call: WindowCall, given: Schema, positions: Positions) -> None:
 
 
 def _check_simple(call: AggregateCall, given: Schema, positions: Positions) -> None:
-    """Raise a Finding for an aggregate of arrays, structs and the like, of which no group keeps values."""
+    """Raise a Finding for an aggregate of arrays, structs and the like, whose values no group can keep."""
     for one in computed_of(call):
         kind = type_of(one.syntax, given)[0]
         counted = call.function == "COUNT" and not call.distinct

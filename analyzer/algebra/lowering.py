@@ -12,13 +12,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.buckets import (
-    FLINK_COLUMNS,
-    BucketCalls,
-    TableFunction,
-    is_bucket,
-    table_function,
-)
+from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits

@@ -42,7 +42,7 @@ def is_now(node: exp.Expr) -> bool:
 def with_recent_rows(tree: nodes.Tree, queries: dict[int, nodes.Tree], catalog: Catalog) -> nodes.Tree:
     """A tree in which conditions with now() are joins with the newest row; those that compare otherwise stay.
 
-    So are those of the ``queries`` in its expressions.
+    Conditions in the ``queries`` of its expressions become such joins, too.
     """
     found = _Recent(catalog, _newest([tree, *queries.values()], catalog))
     if found.newest is None:
@@ -53,7 +53,7 @@ def with_recent_rows(tree: nodes.Tree, queries: dict[int, nodes.Tree], catalog: 
 
 def _newest(trees: Sequence[nodes.Tree], catalog: Catalog) -> nodes.Alias | None:
     """The time of the newest row of all streams that trees read; None where there are no streams."""
-    rows = list[nodes.Tree]()  # those of each stream
+    rows = list[nodes.Tree]()  # for each stream, the times of its rows
     for name, scan in {scan.table: scan for tree in trees for scan in scans(tree)}.items():
         table = catalog.table(name)
         if table is not None and table.kind is Kind.STREAM and table.timestamp is not None:
@@ -184,7 +184,7 @@ def _asks(part: exp.Expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RecentRows:
-    """The rows of a stream with the times that the newest row has, and those before it, so many in all.
+    """A stream's rows at the newest row's timestamp and the ones just before it, ``timestamps`` in all.
 
     ``time`` is the place of their time.
     """
