@@ -464,7 +464,7 @@ def test_sources_and_tables_of_risingwave() -> None:
     }  # fmt: skip
     orders = found.table("orders")
     assert orders is not None and orders.source is not None and orders.arrival.lateness == 5_000_000
-    assert orders.source.options["subscribe"] == "orders"
+    assert dict(orders.source.options)["subscribe"] == "orders"
     users = catalog(imported("rw.sql", f"CREATE TABLE{tables}", "--timestamp", "at")).table("users")
     assert users is not None and users.changes is not None and users.changes.key == ("id",)
 
