@@ -9,12 +9,12 @@ from sqlglot import exp
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import whole_number
-from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup
+from streambound_runtime.operators.period_plan import SliceAggregate, SliceGroup
 
 
-def rows_asked_for(group: PeriodGroup, condition: str, items: Sequence[str]) -> int:
+def rows_asked_for(group: SliceGroup, condition: str, items: Sequence[str]) -> int:
     """How many rows a group must have at least, where its aggregates say nothing else; 0 where they do."""
-    if group.aggregates != (PeriodAggregate("count"),):
+    if group.aggregates != (SliceAggregate("count"),):
         return 0
     count = f"c{group.keys}"
     asked = [test for test in conjuncts(parsed(condition)) if _reads(test, count)]

@@ -31,8 +31,16 @@ from streambound.criteria.periods.windows import lineage_windows
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery, is_arriving
-from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceGroup,
+    SliceLineage,
+    SlicePlan,
+    SliceQuery,
+    inputs_of,
+    is_arriving,
+    scans,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     Raises NotRead.
     """
     query, final = block.query, emit is EmitMode.FINAL
-    assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
+    assert isinstance(query.plan, SliceCoalesce), "the result is coalesced"
     view = lowered(query.plan.input, context)
     if is_arriving(view.plan) and not context.parts:  # what is given is not remembered
         valid_state(view, context)
@@ -120,7 +128,7 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT
         columns += [Column("_begin", kind), Column("_end", kind)]
-    made = SliceQuery(view.plan, query.low, query.high, query.as_of, final, context.parts)
+    made = replace(query, plan=view.plan, final=final, parts=context.parts)
     return made, columns, NOTHING in (view.valid, view.there)
 
 
@@ -128,9 +136,9 @@ def _key_values(table: DeclaredTable, context: PeriodContext, names: tuple[str, 
     return key_values(table, names, [], context)
 
 
-def _always(plan: PeriodPlan) -> bool:
+def _always(plan: SlicePlan) -> bool:
     """Whether a result has rows at all of time."""
-    return (isinstance(plan, PeriodGroup) and plan.always) or any(map(_always, inputs_of(plan)))
+    return (isinstance(plan, SliceGroup) and plan.always) or any(map(_always, inputs_of(plan)))
 
 
 def _list(block: SeqBlock, source: SourceText) -> Span:

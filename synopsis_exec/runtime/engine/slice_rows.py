@@ -28,20 +28,23 @@ from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     RandomRows,
+    SliceCoalesce,
     SliceDifference,
     SliceDistinct,
+    SliceFilter,
     SliceGroup,
     SliceJoin,
-    SliceMap,
     SliceMatched,
     SliceParts,
     SlicePlan,
+    SliceProject,
     SliceRelation,
     SliceScan,
     SliceUnion,
     is_arriving,
     is_static,
     only_latest,
+    width,
 )
 from streambound_runtime.row_values import Value
 
@@ -91,12 +94,14 @@ class SliceRows:
                 return self.streams[block][1][:-1]
             case SliceRelation(types=types):
                 return tuple(map(engine_type, types))
-            case SliceMap(input=input) if plan.picks is not None:
+            case SliceProject(input=input) if plan.picks is not None:
                 return tuple(self.types(input)[place] for place in plan.picks)
-            case SliceMap(columns=columns):
-                return tuple(engine_type(kind) for _, kind in columns)
-            case SliceMatched(input=input) | SliceDistinct(input=input) | SliceJoin(kind="semi" | "anti", left=input):
+            case SliceProject(types=types):
+                return tuple(map(engine_type, types))
+            case SliceFilter(input) | SliceMatched(input=input) | SliceDistinct(input) | SliceCoalesce(input):
                 return self.types(input)
+            case SliceJoin(kind="semi" | "anti", left=left):
+                return self.types(left)
             case SliceUnion(left, right) | SliceDifference(left, right):
                 both = zip(self.types(left), self.types(right), strict=True)
                 return tuple(one if one == other else max(one, other, key=_WIDER.index) for one, other in both)
@@ -133,7 +138,7 @@ class SliceRows:
                 shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds)]
                 period = f"greatest(t, {_time(self.low)}) AS b, least(c{len(kinds)}, {_time(self.high)}) AS e"
                 return f"(SELECT {listed(*shown, period, 'w AS m')} FROM {delta} WHERE b < e)"
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self.mapped(plan, self._arrived(input))
             case SliceMatched():
                 return self._matched(plan, self._arrived(plan.input))
@@ -184,8 +189,8 @@ class SliceRows:
         if isinstance(plan, SliceRelation):
             made = self._relation(plan)
         else:
-            assert isinstance(plan, SliceMap), "nothing else is known beforehand"
-            names = columns(len(plan.columns))
+            assert isinstance(plan, SliceFilter | SliceProject), "nothing else is known beforehand"
+            names = columns(width(plan))
             made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self.mapped(plan, self._static(plan.input))}"
         name = self.tables.table(made)
         for step in self.tables.steps:  # once
@@ -231,7 +236,7 @@ class SliceRows:
         match plan:
             case SliceScan():
                 return self._arrived(plan)
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self.mapped(plan, self.rows(input))
             case SliceMatched():
                 return self._matched(plan, self.rows(plan.input))
@@ -252,13 +257,18 @@ class SliceRows:
                 return self._joined(plan)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def mapped(self, plan: SliceMap, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
-        """What expressions make of rows for which a condition is true; other columns are ``carried``."""
-        if plan.picks is not None:
+    def mapped(self, plan: SliceFilter | SliceProject, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
+        """The rows for which a condition is true, or what expressions make of them; other columns are ``carried``."""
+        if isinstance(plan, SliceFilter):
+            names = tuple(name for name, _ in plan.given)
+            own = (names, plan.engine) if plan.engine else ((), "")
+            node = MapNode(self.tables.name, "", plan.given, plan.given, names, plan.condition, *own)
+        elif plan.picks is not None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(plan.picks))
             return f"(SELECT {listed(*shown, *carried)} FROM {rows})"
-        texts = plan.expressions, plan.where, plan.engine, plan.engine_where
-        node = MapNode(self.tables.name, "", plan.given, plan.columns, *texts)
+        else:
+            kinds = tuple(zip(places(len(plan.types)), plan.types, strict=True))
+            node = MapNode(self.tables.name, "", plan.given, kinds, plan.items, engine=plan.engine)
         return self.tables.computed(node, rows, carried)
 
     def _united(self, plan: SlicePlan, *sides: str) -> str:
@@ -337,7 +347,7 @@ class SliceRows:
             for side in (plan.left, plan.right)
         )
         pairs = self.tables.table(f"SELECT * FROM {self.pairs(plan, left, right, _NUMBERED)}")
-        by, more = plan.widths
+        by, more = width(plan.left), width(plan.right)
         if plan.kind in ("semi", "anti"):
             return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
         found = [pairs]
@@ -351,11 +361,11 @@ class SliceRows:
 
     def pairs(self, plan: SliceJoin, left: str, right: str, more: Mapping[str, str] = _COPIES) -> str:
         """The pairs of rows that are valid together, where they are; with ``more`` columns of the rows l and r."""
-        by, width = plan.widths
-        shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
+        by, both = width(plan.left), width(plan.left) + width(plan.right)
+        shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n - by} AS c{n}" for n in range(by, both))]
         period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e"
         own = (f"{text} AS {name}" for name, text in more.items())
-        tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
+        tests = [*(f"l.{mine} = r.{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
         shown = [*shown, period, *own]
         joined = f"SELECT {listed(*shown)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
         if self.whole and plan.keys:
@@ -364,7 +374,7 @@ class SliceRows:
             return f"({joined})"
         engine = (("1",), plan.engine) if plan.engine else ((), "")
         node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
-        names = listed(columns(by + width), "b", "e", *more)
+        names = listed(columns(both), "b", "e", *more)
         return f"(SELECT {names} FROM {self.tables.passing(node, f'({joined})')})"
 
     def _met(
@@ -376,7 +386,7 @@ class SliceRows:
         """
         found, counts = self.tables.called(), list[str]()
         for side, keys in zip(sides, zip(*plan.keys, strict=True), strict=True):
-            own = (f"c{place} AS k{n}" for n, place in enumerate(keys))
+            own = (f"{name} AS k{n}" for n, name in enumerate(keys))
             counts.append(f"(SELECT {listed(*own, 'count(*) AS n')} FROM {side} GROUP BY ALL)")
         using = ", ".join(f"k{n}" for n in range(len(plan.keys)))
         number = f"SELECT sum(l.n::DOUBLE * r.n) FROM {counts[0]} l JOIN {counts[1]} r USING ({using})"

@@ -16,7 +16,7 @@ from streambound_runtime.engine.slice_rows import RelationTables, SliceRows
 from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute, SliceTables
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
-from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan
+from streambound_runtime.operators.period_plan import SliceFilter, SliceGroup, SliceLineage, SlicePlan, SliceProject
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.times import GREATEST, LEAST
 
@@ -162,15 +162,17 @@ class PeriodSlices:
 def apart_by(plan: SlicePlan) -> frozenset[int] | None:
     """Columns of which no two rows that are valid together have the same values; None where none are known.
 
-    >>> apart_by(SliceMap(SliceGroup(SliceRelation("r"), 1, ()), (), (), ("c1", "c0")))
+    >>> apart_by(SliceProject(SliceGroup(SliceRelation("r"), 1, ()), ("c1", "c0")))
     frozenset({1})
     """
     match plan:
         case SliceGroup(keys=keys):
             return frozenset(range(keys))
-        case SliceMap(input, expressions=expressions):
+        case SliceFilter(input):
+            return apart_by(input)
+        case SliceProject(input, items):
             below = apart_by(input)
-            at = {text: place for place, text in enumerate(expressions)}
+            at = {text: place for place, text in enumerate(items)}
             known = None if below is None else [at.get(f"c{place}") for place in below]
             found = frozenset(place for place in known or () if place is not None)
             return found if known is not None and len(found) == len(known) else None
