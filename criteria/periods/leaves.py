@@ -20,8 +20,8 @@ from streambound.analyzer.statements import some_statements
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import bound, results_size
 from streambound.criteria.column_types import columns_of
-from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
+from streambound.criteria.periods.slices import declared
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
 from streambound.criteria.size import Number

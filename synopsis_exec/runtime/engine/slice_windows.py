@@ -38,10 +38,9 @@ from streambound_runtime.operators.period_plan import (
 from streambound_runtime.operators.values import integer
 from streambound_runtime.tp.derivations import derivations
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.padding import padded, paired
 from streambound_runtime.tp.plan import WINDOWS
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
-from streambound_runtime.tp.segments import Valid
+from streambound_runtime.tp.segments import Valid, padded, paired
 
 LineageOf = Callable[[Formula, Sequence[Valid]], Formula]
 """The lineage of a row and those that match it."""

@@ -6,13 +6,18 @@ values rows have the columns of a lineage and its probability, as `rows` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.lineage.encoding import lineage_dag
+from streambound_runtime.lineage.formulas import LineageTooLargeError
 from streambound_runtime.lineage.formulas import quoted as variable_part
+from streambound_runtime.lineage.probability import decimal, possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     SliceFilter,
@@ -29,7 +34,7 @@ from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import decoded, encoded
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.plan import independent, keeps_facts, merges
-from streambound_runtime.tp.written import DAG, with_dags
+from streambound_runtime.tp.rows import formula_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -225,3 +230,30 @@ def executed_lineage(
 def _without_lineage(place: int, at: int) -> str:
     """A column once a lineage and its probability are none any more."""
     return f"c{place if place < at else place - 2}"
+
+
+DAG = "_lineage_dag"
+"""The column that a result has after those of `rows`, on request."""
+DAG_TYPE = pa.list_(pa.struct([("op", pa.string()), ("var", pa.string()), ("args", pa.list_(pa.int32()))]))
+
+
+def with_dags(width: int, limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of so many values with the text, probability and array of each lineage that is true in a possible world."""
+    for batch in batches:
+        rows, texts, chances, dags = list[int](), list[str](), list[float](), list[list[dict[str, object]]]()
+        for place, row in enumerate(batch.to_pylist()):
+            lineage = formula_of(row[f"c{width}"], row[f"c{width + 1}"])
+            try:
+                p = possible(lineage, limits.nodes)
+            except LineageTooLargeError as error:
+                fact = [row[f"c{n}"] for n in range(width)]
+                raise limits.error(error, fact, row[BEGIN], row[END]) from error
+            if p is not None:
+                rows.append(place)
+                texts.append(lineage.text)
+                chances.append(decimal(p))
+                dags.append(lineage_dag(lineage))
+        kept, made = batch.take(pa.array(rows, pa.int64())), {f"c{width}": pa.array(texts, pa.string())}
+        made |= {f"c{width + 1}": pa.array(chances, pa.float64()), DAG: pa.array(dags, DAG_TYPE)}
+        names = [*batch.schema.names, DAG]
+        yield pa.RecordBatch.from_arrays([made[name] if name in made else kept.column(name) for name in names], names)
