@@ -28,6 +28,7 @@ from streambound.analyzer.changes import (
     StreamKey,
     read_changes,
     read_key_punctuations,
+    read_unique,
     shared_keys,
     stream_keys,
 )
@@ -44,7 +45,7 @@ from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.formulas import NODES
-from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
+from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate, UniqueKey
 
 FILE_NAME = "streams.toml"
 MAX_ITERATIONS = 1_000
@@ -103,12 +104,12 @@ class DeclaredTable:
     """A declared stream or relation.
 
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
-    ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
-    declared; ``ttl`` how long a stream's row waits for partners in joins; ``arrival`` the order of a stream, or of the
-    ``changes`` of a relation; ``punctuations`` say which keys
-    are over, ``ending`` are the stream's keys of which some stream's do. A stream of which there is ``one_key`` only is
-    none of a catalog's, but what a query is judged with for each value of its key.
+    ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on the tuples
+    of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where declared;
+    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once; ``arrival`` the
+    order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys are over, ``ending`` are the
+    stream's keys of which some stream's do. A stream of which there is ``one_key`` only is none of a catalog's, but
+    what a query is judged with for each value of its key.
     """
 
     name: str
@@ -123,6 +124,7 @@ class DeclaredTable:
     on_violation: OnViolation = OnViolation.QUARANTINE
     max_rate: Rate | None = None
     ttl: Ttl | None = None
+    unique: tuple[UniqueKey, ...] = ()
     changes: DeclaredChanges | None = None
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()
@@ -140,6 +142,12 @@ class DeclaredTable:
     def is_fixed(self) -> bool:
         """Whether it is a relation that never changes: it has the same rows whatever streams bring."""
         return self.kind is Kind.RELATION and self.changes is None
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """Columns in which no two rows of a stream agree: a key that comes once for some time does at a timestamp."""
+        unique = (key.columns if key.within is None else (*key.columns, str(self.timestamp)) for key in self.unique)
+        return (*(key.attributes for key in self.ending if key.once), *unique)
 
     @property
     def has_dates(self) -> bool:
@@ -389,6 +397,7 @@ class _CatalogReader(TomlReader):
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
             ttl=read_ttl(self, entry, time, path) if time else None,
+            unique=read_unique(self, entry, columns, time, path) if time else (),
             changes=changes,
             punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),

@@ -131,6 +131,8 @@ class _StreamDocument(TypedDict, total=False):
     max_per_timestamp: _Positive
     max_rate: RateDocument
     ttl: _Duration
+    unique: Annotated[list[str] | list[list[str]], ("minItems", 1)]
+    within: _Duration
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument

@@ -28,6 +28,7 @@ from streambound_runtime.promises import (
     PeriodContract,
     QuarantineLimit,
     Rate,
+    UniqueKey,
 )
 
 
@@ -39,6 +40,7 @@ class Input:
     ``query`` gives the rows of one that is computed of others. Records that are ``punctuations`` are no rows; the plan
     uses them if it ``ends_keys``. ``ending`` are the keys that some stream's punctuations end. Changes of a relation
     may be in ``records`` that are no rows. ``period`` says which rows are good, where it is asked when they are valid.
+    Keys that are ``unique`` come once.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Input:
     ends_keys: bool = False
     records: ChangeRecords | None = None
     period: PeriodContract | None = None
+    unique: tuple[UniqueKey, ...] = ()
 
     @property
     def derived(self) -> tuple[Column, ...]:

@@ -21,6 +21,7 @@ from streambound_runtime.promises import (
     PeriodContract,
     QuarantineLimit,
     Rate,
+    UniqueKey,
 )
 
 Options = tuple[tuple[str, str], ...]
@@ -84,7 +85,8 @@ class Stream:
     ``stops`` a row that breaks a contract ends the job, instead of being quarantined. ``relation`` says that its rows
     are the changes of a relation, which may be in ``records`` that are no rows. Records that are ``marks`` of keys are
     no rows: the plan gets them if it ``ends_keys``, and else they are left out. Of a query over rows with periods
-    ``period`` says what is a good one; its keys are judged among the rows of one of ``judged``, or all.
+    ``period`` says what is a good one; its keys are judged among the rows of one of ``judged``, or all. Keys that
+    are ``unique`` come once.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Stream:
     period: PeriodContract | None = None
     records: ChangeRecords | None = None
     judged: tuple[JudgedKeys, ...] = ()
+    unique: tuple[UniqueKey, ...] = ()
 
     @property
     def counted(self) -> bool:

@@ -39,6 +39,7 @@ REASONS = (
     ("absent-row", "a delete of a row that is not there"),
     ("ambiguous-change", "several inserts of one key at one timestamp, which have no order"),
     ("repeated-key", "a second row of a key that has one row"),
+    ("not-unique", "a second row of a key that comes once: {per}"),
     ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
