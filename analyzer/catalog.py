@@ -43,6 +43,7 @@ from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.user_functions import UserFunction, read_functions
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.formulas import NODES
 from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate, UniqueKey
@@ -169,13 +170,14 @@ class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
 
     Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
-    of dbt's variables. ``elsewhere`` is what other files create.
+    of dbt's variables. ``elsewhere`` is what other files create, ``functions`` are the user's own.
     """
 
     tables: frozenset[str] = frozenset()
     models: Mapping[str, str] = field(default_factory=dict)
     vars: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Elsewhere | None = None
+    functions: tuple[UserFunction, ...] = ()
 
     def model(self, key: str) -> str | None:
         """The table, or the other file's model, that a key of dbt is; None where nothing is called so."""
@@ -194,7 +196,7 @@ class Catalog:
     ``models`` are the names of dbt for streams and relations, ``vars`` the values of its variables, ``time`` is what
     all-time results cover. A recursion that is not known to end stops a run after ``max_iterations`` steps at one
     timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a
-    job keeps, ``engine`` what runs the queries elsewhere.
+    job keeps, ``engine`` what runs the queries elsewhere; ``functions`` are the user's own.
     """
 
     file: str
@@ -213,6 +215,7 @@ class Catalog:
     vars: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Elsewhere | None = field(default=None, repr=False, compare=False)
     """What the files of its project create."""
+    functions: tuple[UserFunction, ...] = ()
 
     def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -233,7 +236,8 @@ class Catalog:
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""
-        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars, self.elsewhere)
+        tables = frozenset(name.lower() for name in self.names)
+        return CatalogNames(tables, self.models, self.vars, self.elsewhere, self.functions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -332,6 +336,7 @@ def catalog_from_mapping(
         reader.quarantine(document.get("quarantine", {})),
         read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
         vars=reader.vars(document.get("dbt", {})),
+        functions=read_functions(reader, document.get("functions", {})),
     )
 
 

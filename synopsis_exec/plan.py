@@ -93,6 +93,7 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         counters=catalog.counters,
         sink=sink,
         quarantine=catalog.quarantine,
+        functions=catalog.functions,
         kept=kept,
         sums=query.sums,
         repeats=repeats,

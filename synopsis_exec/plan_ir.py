@@ -12,6 +12,7 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
@@ -226,6 +227,7 @@ class Plan(ReadsInputs):
     sums: tuple[str, ...] = ()
     repeats: bool = False
     computed: tuple[Input, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:

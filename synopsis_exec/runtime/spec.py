@@ -171,6 +171,16 @@ class SinkSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function that expressions call by its ``name``: ``python`` is ``module:function``, the types are Spark's."""
+
+    name: str
+    python: str
+    arguments: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """What a checkpoint belongs to: digests of the query, of the contracts of its tables, and of what is remembered."""
 
@@ -199,7 +209,8 @@ class JobSpec:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
     ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
-    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``.
+    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``,
+    ``functions`` those of the user's own that expressions call.
     """
 
     name: str
@@ -216,6 +227,7 @@ class JobSpec:
     queries: tuple[RelationQuery, ...] = ()
     quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
     placement: Placement = Placement()
+    functions: tuple[PythonFunction, ...] = ()
 
     @property
     def multiplicity(self) -> str:

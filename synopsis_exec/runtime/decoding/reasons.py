@@ -55,9 +55,14 @@ def detail(
     ('n is not an int', 'more than max_per_timestamp = 3 rows')
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
-    expression = shown(column.expression) if isinstance(column, Derived) else ""
+    expression = computed_in_words(column) if isinstance(column, Derived) else ""
     kind = a_type(kind) if reason == "wrong-type" else kind
     return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, expression=expression, why=why)
+
+
+def computed_in_words(column: Derived) -> str:
+    """What is computed; a call of a function of the user's own, whose name is in quotes, as it was written."""
+    return shown(column.name if "`(" in column.expression else column.expression)
 
 
 def a_type(kind: str) -> str:
