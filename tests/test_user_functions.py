@@ -101,7 +101,6 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path) -> None:
         streambound.compile("SELECT k FROM S WHERE risky(k)", CATALOG).run(inputs=tmp_path)
 
 
-@pytest.mark.spark
 def test_spark_calls_them_too(spark: Any, tmp_path: Path) -> None:
     write(tmp_path / "S.jsonl", *ROWS)
     run = streambound.compile(SCORES, CATALOG).run(spark, tmp_path)
