@@ -60,7 +60,8 @@ class _Checked:
         if value is None or kind.family == "boolean":
             wrong = not isinstance(value, bool | None)
         elif kind.family == "integer":
-            wrong = not isinstance(value, int) or isinstance(value, bool) or value.bit_length() >= kind.bits
+            most = 2 ** (kind.bits - 1)
+            wrong = not isinstance(value, int) or isinstance(value, bool) or not -most <= value < most
         elif kind.family == "float":
             value, wrong = float(value), isinstance(value, str)
         else:
