@@ -21,7 +21,7 @@ from streambound_runtime.engine.tables import VARCHAR, engine_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 
-TOGETHER = 4
+TOGETHER = 3
 """How many timestamps streams that fill tables close at once."""
 Row = dict[str, Any]
 Result = tuple[int, int, tuple[Any, ...]]
