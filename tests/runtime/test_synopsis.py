@@ -1,4 +1,4 @@
-"""Blocks alone: what batch SQL says at every timestamp, the same entries within M, on any batches."""
+"""Blocks alone: what batch SQL says at every timestamp, the same entries within a certified M, on any batches."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.formula import value
 from streambound_runtime.text import printed, read
 from support.catalogs import PLAIN, with_relation
+from support.certificates import rejections
 from support.choices import Choices, drawn
 from support.extremal_queries import make_extremal_query
 from support.finite_queries import make_clipped_query, make_finite_query
@@ -33,7 +34,7 @@ from support.operators import steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
-from support.queries import EXECUTABLE, Features
+from support.queries import EXECUTABLE, Features, make_statement
 from support.relation_queries import make_relation_statement
 from support.streams import Rows, adversarial_rows, small_rows
 from support.unequal_queries import make_unequal_query
@@ -86,6 +87,7 @@ KINDS: dict[str, Callable[[Choices], Case]] = {
 FAMILIES: dict[str, Make] = {
     "keys": lambda choices: make_keyed_statement(choices, choices.chance(50)),
     "relations": lambda choices: make_relation_statement(choices, choices.chance(50)),
+    "whole language": lambda choices: make_statement(choices, Features(windows=30)),
 }
 
 
@@ -94,6 +96,8 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
     query = plan_of(case)
     if query is None:
         return None
+    decision = decided(case.sql, case.catalog)
+    assert decision.bound is not None and not rejections(decision, decision.bound), case.sql
     data = synopsis_plan(query)
     assert read(printed(data), CLASSES) == data
     relations, encoded = case.encoded()
@@ -107,7 +111,7 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
     assert results == {now: new for now, new in expected.items() if new}, case.sql
     limits = (
         value(bound_formula(query), relations),
-        formula_value(decided(case.sql, case.catalog), case.catalog, case.rows),
+        formula_value(decision, case.catalog, case.rows),
     )
     limit = min((limit for limit in limits if limit is not None), default=None)
     assert limit is None or all(step.peak <= limit for step in (*one, *apart)), case.sql
