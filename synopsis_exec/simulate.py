@@ -38,7 +38,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class ClosedTimestamp:
-    """What happened when a timestamp closed: its results, and the tables after it.
+    """What happened when a timestamp closed: its results, and the tables after it, if they are wanted.
 
     ``beyond`` are states that had more entries than is said of them, at any timestamp, in words.
     """
@@ -55,11 +55,12 @@ def replay(
     relations: Mapping[str, list[Row]],
     streams: Mapping[str, Iterable[Row]],
     ends: Sequence[int] | None = None,
+    tables: bool = False,
 ) -> Iterator[ClosedTimestamp]:
     """Close the timestamps of some finite streams in order; rows hold encoded values.
 
     The timestamp column of each stream is the one that the job names. ``ends`` are the last timestamps of a circuit's
-    ticks; without them each timestamp is one.
+    ticks; without them each timestamp is one. The ``tables`` of a block are read after each tick if they are wanted.
     """
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for stream in job.streams:
@@ -74,11 +75,11 @@ def replay(
     stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
     for start, stop in pairwise(sorted({0, last, *stops})):
         deltas = deltas_of(job.streams, times[start:stop], batches)
-        _note(found, operator, operator.step(deltas), times[stop - 1])
+        _note(found, operator, operator.step(deltas), times[stop - 1], tables)
         beyond += operator.beyond()
-    _note(found, operator, operator.step({}, None, over=True), max(batches, default=0))
-    for now, (results, tables, entries) in sorted(found.items()):
-        yield ClosedTimestamp(now, tuple(results), tables, entries, tuple(beyond))
+    _note(found, operator, operator.step({}, None, over=True), max(batches, default=0), tables)
+    for now, (results, kept, entries) in sorted(found.items()):
+        yield ClosedTimestamp(now, tuple(results), kept, entries, tuple(beyond))
 
 
 def deltas_of(
@@ -165,11 +166,12 @@ def _note(
     operator: Engine,
     delta: Delta,
     now: int,
+    tables: bool,
 ) -> None:
-    tables, entries = tables_of(operator), operator.entries()
-    found.setdefault(now, ([], tables, entries))
+    kept, entries = tables_of(operator) if tables else {}, operator.entries()
+    found.setdefault(now, ([], kept, entries))
     for time, rows in rows_by_time(delta).items():
-        found.setdefault(time, ([], tables, entries))[0].extend(
+        found.setdefault(time, ([], kept, entries))[0].extend(
             (dict(zip(operator.plan.columns, row, strict=True)), n) for row, n in rows
         )
 

@@ -40,7 +40,7 @@ def steps_text(compiled: CompiledJob, input_dir: Path) -> str:
     times = {item.name: item.timestamp or "" for item in plan.streams}
     lines = [f"{' + '.join(_synopsis(plan, name))}: {words}" for name, words in _tables(plan)]
     before: dict[str, dict[Key, int]] = {}
-    for step in replay(compiled.job, relations, streams):
+    for step in replay(compiled.job, relations, streams, tables=True):
         arrived = {name: [row for row in rows if row[times[name]] == step.timestamp] for name, rows in streams.items()}
         lines.extend(_step(plan, step, arrived, times, before))
         before = step.tables

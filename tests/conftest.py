@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from streambound.criteria.bound import counted
+from streambound.synopsis_exec import placement
 from support.quick_java import UNFUSED, run_java_quickly
 
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
@@ -92,5 +93,8 @@ def spark() -> Iterator[Any]:
         patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-memory 2g {UNFUSED} pyspark-shell")
         warnings.simplefilter("ignore")
         session = session_of("tests")
-    yield session
+    # Each bucket has an engine of its own, in every batch: a few of them show the same.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(placement, "BUCKETS", 4)
+        yield session
     session.stop()

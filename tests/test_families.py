@@ -6,7 +6,7 @@ So that small random queries meet this at all, `MOST_TABLES` is set to 0 here.
 from __future__ import annotations
 
 import copy
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,6 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.certificates.subsets import sum_over_sets
 from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.job_spec import job_spec
-from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices
 from support.kernel import Kernel, plan_of, synopsis_of
@@ -40,7 +39,6 @@ from support.oracle import Oracle
 from support.product import decided
 from support.profiles import MORE
 from support.queries import EXECUTABLE, Features, make_statement
-from support.streams import adversarial_rows, small_rows
 from support.wide_families import WIDE, certified_family, families_of, run_on_random_rows, wide, wide_bound
 
 Catalog = dict[str, Any]
@@ -195,23 +193,6 @@ def test_any_width_has_a_bound(shape: str) -> None:
 
 
 @pytest.mark.usefixtures("families")
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_random_families_print_what_sql_says_within_their_bound(language: str) -> None:
-    """After each timestamp, against DuckDB; and the same from a saved state."""
-    seen: Counter[str] = Counter()
-    for seed, sql, catalog, decision, _ in _random(12 * MORE, LANGUAGES[language]):
-        choices = Choices.seeded(seed + 1)
-        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
-        ran = printed_as_sql_says(sql, decision, catalog, rows)
-        if ran is None:
-            continue
-        seen["ran"] += 1
-        seen["results"] += ran.results
-        seen["several at once"] += any(len({r["ts"] for r in mine if "ts" in r}) < len(mine) for mine in rows.values())
-    assert min(seen["ran"], seen["results"], 2 * seen["several at once"]) > 3, seen
-
-
-@pytest.mark.usefixtures("families")
 @pytest.mark.parametrize(
     ("shape", "distinct"),
     [(shape, distinct) for n, shape in enumerate(WIDE) if shape != "fence" for distinct in {False, n % 3 == 0}],
@@ -237,15 +218,16 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     for seed in range(3 * MORE):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
-        kernel = Kernel(job, relations)
-        for now in sorted({row["ts"] for mine in rows.values() for row in mine}):
-            arrived = {name: [row for row in mine if row["ts"] == now] for name, mine in rows.items()}
-            printed = Counter(dict(kernel.close(now, arrived)))
-            assert printed == expected.get(now, Counter())
+        kernel, printed = Kernel(job, relations), defaultdict[int, Counter[Any]](Counter)
+        times = sorted({row["ts"] for mine in rows.values() for row in mine})
+        arrived = {t: {name: [row for row in mine if row["ts"] == t] for name, mine in rows.items()} for t in times}
+        for start in range(0, len(times), 3):
+            for now, values, n in kernel.tick(times[start : start + 3], arrived):
+                printed[now][values] += n
             assert kernel.limit is None or kernel.entries() <= kernel.limit
-            if now % 4 == 2:
-                state, kernel = kernel.dump(), Kernel(job, relations)
-                kernel.load(state)
+            state, kernel = kernel.dump(), Kernel(job, relations)
+            kernel.load(state)
+        assert printed == {now: new for now, new in expected.items() if new}
         results += sum(map(len, expected.values()))
         if results and seed + 1 >= MORE:
             break

@@ -1,29 +1,22 @@
-"""Relations that are joined when the partner comes, where that takes fewer entries (theory §4, "Late relations")."""
+"""Relations that are joined when the partner comes, where that takes fewer entries (theory §4, "Late relations").
+
+Random queries that join them late wherever they can are in `runtime/test_synopsis.py`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from streambound.criteria import bound as bound_module
-from streambound.criteria.bound import QueryBound, bound, counted
+from streambound.criteria.bound import QueryBound
 from streambound.criteria.certificate import certificate, to_json
-from streambound.criteria.size import fewer
-from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.validate import faults
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
-from support.choices import Choices
 from support.kernel import run_kernel
 from support.product import decided
-from support.profiles import MORE
-from support.queries import Features, Statement, make_statement
-from support.relation_queries import make_relation_statement
-from support.streams import adversarial_rows, small_rows
 
 DEVICES = {"columns": {"device": "bigint", "site": "bigint", "model": "string"}, "rows": 20_000}
 
@@ -96,56 +89,3 @@ def test_a_key_that_lacks_what_the_relation_is_joined_by_is_refused() -> None:
     assert faults(decision.derivation.split, joined), "with the relation its rows would have to be kept"
     table["stored"].clear()
     assert any("does not store what decides" in fault for fault in faults(decision.derivation.split, document))
-
-
-def _sooner(decision: Any, monkeypatch: pytest.MonkeyPatch) -> QueryBound | None:
-    """The bound where all relations are joined as soon as they can be."""
-    with monkeypatch.context() as patched:
-        patched.setattr(bound_module, "_with_late_relations", lambda synopsis, tables: (synopsis, tables))
-        counted.cache_clear()
-        found = bound(decision.derivation.split)
-    counted.cache_clear()
-    return found
-
-
-def _statements(kind: str, number: int) -> Iterator[tuple[Choices, Statement]]:
-    for seed in range(number * MORE):
-        choices = Choices.seeded(seed)
-        if kind == "relations":
-            yield choices, make_relation_statement(choices, distinct=seed % 5 == 0)
-        else:
-            statement = make_statement(choices, Features(windows=60, streams=3))
-            yield from [(choices, statement)] if "R" in statement.sql else []
-
-
-@pytest.mark.parametrize("kind", ["relations", "windows"])
-def test_random_queries_print_what_sql_says_within_a_smaller_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever can be late is, so that there are many; by itself the product chooses the fewest entries."""
-    seen: Counter[str] = Counter()
-    for choices, statement in _statements(kind, 150):
-        decision = decided(statement.sql, statement.catalog)
-        if decision.verdict is not Verdict.BOUNDED:
-            continue
-        counted.cache_clear()
-        chosen, before = bound(decision.derivation.split), _sooner(decision, monkeypatch)
-        assert (chosen is None) == (before is None)
-        if chosen is None or before is None:
-            continue
-        if _late(chosen):
-            seen["chosen"] += 1
-            assert fewer(chosen.entries, before.entries)
-        with monkeypatch.context() as patched:
-            patched.setattr(bound_module, "fewer", lambda one, other: True)
-            counted.cache_clear()
-            found = decision.bound
-            assert found is not None
-            if _late(found):
-                assert not rejections(decision, found), statement.sql
-                rows = (adversarial_rows if choices.chance(50) else small_rows)(choices, statement.catalog)
-                ran = printed_as_sql_says(statement.sql, decision, statement.catalog, rows)
-                seen["ran"] += ran is not None
-                seen["results"] += ran is not None and bool(ran.results)
-                seen["several tables"] += len(found.tables) > 1
-        counted.cache_clear()
-    assert seen["ran"] > 15 and seen["results"] > 2 and seen["several tables"] > 3, seen
-    assert seen["chosen"] or kind == "windows"

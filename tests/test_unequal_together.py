@@ -1,17 +1,16 @@
-"""`a <> b` as a test where partners meet: one table instead of one for each half (theory §4, "The bound M")."""
+"""`a <> b` as a test where partners meet: one table instead of one for each half (theory §4, "The bound M").
+
+Random queries that are not split wherever they can are in `runtime/test_synopsis.py`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from typing import Any
 
 import pytest
 
-from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate, to_json
-from streambound.criteria.size import fewer
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.report import proof_of
 from support.against_sql import printed_as_sql_says
@@ -19,9 +18,7 @@ from support.catalogs import PLAIN, Catalog, streams, with_domain
 from support.certificates import rejections
 from support.choices import Choices
 from support.product import decided
-from support.profiles import MORE
 from support.streams import adversarial_rows, small_rows
-from support.unequal_queries import make_unequal_query
 
 TENS = with_domain(PLAIN, "T", "a", [0, 9])
 RATED: Catalog = {
@@ -81,33 +78,3 @@ def test_a_certificate_of_the_query_that_is_not_split_says_no_less_than_it_must(
     document = json.loads(text)
     document["branches"][0]["tables"][0]["stored"].clear()
     assert proof_of(decision.derivation, document).faults
-
-
-def test_random_queries_print_what_sql_says_within_a_smaller_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever need not be split is not, so that there are many; by itself the product chooses the fewest entries."""
-    seen: Counter[str] = Counter()
-    for seed in range(45 * MORE):
-        choices = Choices.seeded(seed)
-        sql, catalog = make_unequal_query(choices)
-        decision = decided(sql, catalog)
-        derivation = decision.derivation
-        if decision.verdict is not Verdict.BOUNDED or len(derivation.together.branches) == len(
-            derivation.split.branches
-        ):
-            continue
-        apart, whole = bound(derivation.split), bound(derivation.together)
-        chosen: Any = decided(sql, catalog).bound
-        assert apart is not None
-        assert chosen == apart or fewer(chosen.entries, apart.entries)
-        seen["chosen"] += chosen != apart
-        if whole is None:
-            continue
-        with monkeypatch.context() as patched:
-            patched.setattr(least_bound_module, "fewer", lambda one, other: True)
-            assert decision.bound == whole
-        assert not rejections(decision, whole), sql
-        rows = (adversarial_rows if choices.chance(50) else small_rows)(choices, catalog)
-        ran = printed_as_sql_says(sql, decision, catalog, rows)
-        seen["ran"] += ran is not None
-        seen["results"] += ran is not None and bool(ran.results)
-    assert seen["ran"] > 5 and seen["results"] > 1 and seen["chosen"] > 2, seen

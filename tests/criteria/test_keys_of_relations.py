@@ -55,7 +55,7 @@ def compare(statement: Checked, given: Generated, seed: int) -> tuple[int, int]:
     tables = [table for name in COLUMNS if (table := statement.catalog.table(name)) is not None]
     names = {table.name: [column.name for column in table.columns] for table in tables}
     rows = {name: [dict(zip(names[name], row, strict=False)) for row in given.rows[name]] for name in names}
-    run = run_periods(statement, rows, every=choices.integer(1, 4), restarts=choices.chance(50))
+    run = run_periods(statement, rows, every=choices.integer(2, 8), restarts=choices.chance(50))
     assert run.all == wanted, (seed, given.sql)
     assert run.limit is not None and max(run.entries) <= run.limit, (seed, given.sql)
     assert len(run.rejected) <= len(given.rows["r"]) - len(kept)
@@ -73,7 +73,7 @@ def test_a_relation_says_how_many_keys_there_are(sql: str, most: int | None, alw
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     assert most is None or statement.circuit_bound.entries.value == most
-    for seed in range(3 * MORE):
+    for seed in range(2 * MORE):
         rows = generated(Choices.seeded(seed)).rows
         if always:
             rows = {name: [(*row[:-2], LOW, HIGH) for row in rows[name]] for name in rows}
@@ -98,7 +98,7 @@ def test_rows_without_a_partner_tell_how_long_time_is(sql: str, most: int | None
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     assert most is None or proof.entries.most == most
-    for seed in range(6 * MORE):
+    for seed in range(4 * MORE):
         given, rows = generated(Choices.seeded(seed)).rows, drawn(seed)[: 4 + seed]
         partners = {row[0] for row in given["s"]} - {None}
         kept = good([row for row in rows if row[0] in partners])

@@ -108,11 +108,11 @@ def drawn(seed: int) -> tuple[random.Random, Selected, Drawn]:
     return rng, drawn_join(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}
 
 
-@pytest.mark.parametrize("seed", range(75 * MORE))
+@pytest.mark.parametrize("seed", range(40 * MORE))
 def test_random_queries_are_what_possible_worlds_say(seed: int) -> None:
     """At the end; and before, what has ended before a frontier has been told, and nothing else."""
     rng, query, relations = drawn(seed)
-    run = ran(query, relations, rng.randint(1, 4), restarts=rng.random() < 0.3)
+    run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3)
     assert differences(iter(printed(run)), query, relations) == [], (text(query), relations)
     told = Counter[Any]()
     for until, rows in run.printed:
@@ -121,11 +121,11 @@ def test_random_queries_are_what_possible_worlds_say(seed: int) -> None:
         assert told == ended, (text(query), until)
 
 
-@pytest.mark.parametrize("seed", range(150, 150 + 25 * MORE))
+@pytest.mark.parametrize("seed", range(150, 150 + 14 * MORE))
 def test_fragments_are_the_result_in_parts(seed: int) -> None:
     """Neighbours of one fact and lineage put together again are the result; each is final when it is told."""
     rng, query, relations = drawn(seed)
-    run = ran(query, relations, rng.randint(1, 4), "-- streambound: emit fragments\n", rng.random() < 0.3)
+    run = ran(query, relations, rng.randint(2, 6), "-- streambound: emit fragments\n", rng.random() < 0.3)
     since = 0
     for until, rows in run.printed:
         assert all(row[-5] >= since and (until is None or row[-4] <= until) for row in rows), text(query)
@@ -143,12 +143,12 @@ def beside(seed: int) -> tuple[random.Random, Selected, Drawn, str]:
     return rng, query, {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}, rng.choice("ab")
 
 
-@pytest.mark.parametrize("seed", range(1000, 1000 + 50 * MORE))
+@pytest.mark.parametrize("seed", range(1000, 1000 + 25 * MORE))
 def test_relations_beside_streams_are_what_possible_worlds_say(seed: int) -> None:
     """What has ended is told, with each way to tell it, and a relation's rows count as valid ones."""
     rng, query, relations, static = beside(seed)
     emit = rng.choice(["", "", "-- streambound: emit fragments\n"])
-    run = ran(query, relations, rng.randint(1, 4), emit, rng.random() < 0.3, static)
+    run = ran(query, relations, rng.randint(2, 6), emit, rng.random() < 0.3, static)
     if emit:
         assert differences(iter(glued(printed(run))), query, relations) == [], (text(query), relations, static)
         return
@@ -159,12 +159,12 @@ def test_relations_beside_streams_are_what_possible_worlds_say(seed: int) -> Non
         assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
 
 
-@pytest.mark.parametrize("seed", range(75 * MORE))
+@pytest.mark.parametrize("seed", range(40 * MORE))
 def test_operands_that_are_joins_and_lists_that_leave_out_columns(seed: int) -> None:
     """What has ended before a frontier has been told, however time is cut: a fact's lineage is a function."""
     rng = random.Random(seed)
     query, relations = drawn_query(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3), "c": drawn_rows(rng, 2)}
-    run = ran(query, relations, rng.randint(1, 4), restarts=rng.random() < 0.3, static=rng.choice(["", "", *COLUMNS]))
+    run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3, static=rng.choice(["", "", *COLUMNS]))
     assert differences(iter(printed(run)), query, relations) == [], (query.select, relations)
     told = Counter[Any]()
     for until, found in run.printed:
@@ -172,7 +172,7 @@ def test_operands_that_are_joins_and_lists_that_leave_out_columns(seed: int) -> 
         assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
 
 
-@pytest.mark.parametrize("seed", range(20 * MORE))
+@pytest.mark.parametrize("seed", range(10 * MORE))
 def test_parts_of_an_inner_join_are_told_when_the_later_row_begins(seed: int) -> None:
     rng = random.Random(seed)
     joined = Joined("INNER", Base("a", ("n", "k"), "x"), Base("b", ("h", "j"), "y"), "x.k = y.j",
@@ -188,10 +188,10 @@ def test_parts_of_an_inner_join_are_told_when_the_later_row_begins(seed: int) ->
 
 
 def test_the_sample_says_something() -> None:
-    texts = [printed(ran(query, relations, 2)) for _, query, relations in map(drawn, range(60))]
+    texts = [printed(ran(query, relations, 9)) for _, query, relations in map(drawn, range(40))]
     lineages = [row[-2] for rows in texts for row in rows]
-    assert sum("!" in one for one in lineages) > 20
-    assert sum(row[:4] == (None,) * 4 for rows in texts for row in rows if len(row) == 8) > 2
+    assert sum("!" in one for one in lineages) > 14
+    assert sum(row[:4] == (None,) * 4 for rows in texts for row in rows if len(row) == 8) > 1
 
 
 def one(sql: str, emit: str = "", **more: Any) -> Any:

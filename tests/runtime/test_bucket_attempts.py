@@ -21,7 +21,6 @@ from streambound_runtime.spec import JobSpec
 from support.jobs import job_of
 
 STREAM = {"timestamp": "ts", "columns": {"k": "bigint", "ts": "bigint"}}
-BUCKETS = 16
 Found = tuple[list[tuple[int, int]], tuple[str, ...]]
 """When a result became true, and how often, and each bucket's file."""
 
@@ -34,7 +33,7 @@ def job() -> JobSpec:
 
 def attempt(job: JobSpec, folder: Path, files: tuple[str, ...] | None, batch: int) -> Iterator[pa.RecordBatch]:
     """Fold a batch: a row with the key 1 of each stream, at the batch's number; lazily, as Spark does."""
-    rows: list[Any] = [(0, -1, bucket, None) for bucket in range(BUCKETS)]
+    rows: list[Any] = [(0, -1, bucket, None) for bucket in range(job.placement.buckets)]
     for number, stream in enumerate(job.streams):
         lines = pa.table({"value": pa.array([json.dumps({"k": 1, "ts": batch})])})
         good = chunk_of(stream, number, Decoder(stream, lines=True).decode(lines, None), Raw(lines)).good
@@ -55,7 +54,7 @@ def test_attempts_at_once_and_one_that_ends_late(job: JobSpec, tmp_path: Path) -
     late = attempt(job, tmp_path, None, 0)
     next(late)  # a straggler, which Spark tries again elsewhere
     one, other = ended(attempt(job, tmp_path, None, 0)), ended(attempt(job, tmp_path, None, 0))
-    assert one[0] == other[0] == [(0, 1)] and not set(one[1]) & set(other[1]) and len(one[1]) == BUCKETS
+    assert one[0] == other[0] == [(0, 1)] and not set(one[1]) & set(other[1]) and len(one[1]) == job.placement.buckets
     after = ended(attempt(job, tmp_path, one[1], 1))
     assert after == (ended(attempt(job, tmp_path, other[1], 1))[0], after[1])
     assert sum(n for _, n in after[0]) == 2, "the S of batch 0, too"

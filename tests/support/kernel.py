@@ -89,7 +89,7 @@ def synopsis_of(plan: Plan, relations: Rows) -> Kernel:
     return Kernel(job_spec(plan), relations)
 
 
-def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows, together: int = 1) -> Run:
+def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows, together: int = 3) -> Run:
     """Feed a query's kernel the rows in timestamp order, so many timestamps in a tick, after which entries are counted.
 
     Raises NotExecutableError for what it cannot run.

@@ -21,6 +21,8 @@ from streambound_runtime.engine.tables import VARCHAR, engine_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 
+TOGETHER = 3
+"""How many timestamps streams that fill tables close at once."""
 Row = dict[str, Any]
 Result = tuple[int, int, tuple[Any, ...]]
 
@@ -62,14 +64,15 @@ def steps(
 
 
 def peak_entries(plan: Plan, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]]) -> int:
-    """The most entries that a query's job ever keeps after a timestamp.
+    """The most entries that a query's job ever keeps after a tick of a few timestamps.
 
     The streams end where a result has more duplicates than a job can print.
     """
     operator, by_time, most = operator_of(plan, relations), rows_by_time(plan, streams), 0
+    times = sorted(by_time)
     try:
-        for now in sorted(by_time):
-            operator.step(deltas_of(plan, by_time, [now]))
+        for tick in batches(times, range(0, len(times), TOGETHER)):
+            operator.step(deltas_of(plan, by_time, tick))
             most = max(most, operator.peak)
     except OverflowError as error:
         assert "duplicates" in str(error)

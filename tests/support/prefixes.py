@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 
 from streambound.incremental.circuit import Circuit
@@ -21,13 +21,19 @@ def prefixes(given: Sequence[Mapping[SourceOp, ZSet]]) -> list[dict[SourceOp, ZS
     return result
 
 
-def recomputed(circuit: Circuit, given: Sequence[Mapping[SourceOp, ZSet]]) -> list[ZSet]:
+def recomputed(
+    circuit: Circuit, given: Sequence[Mapping[SourceOp, ZSet]], places: Collection[int] | None = None
+) -> list[ZSet]:
     """``Δ[t] = Q(prefix t) − Q(prefix before)`` of a circuit over Z-sets, evaluated anew for each prefix.
 
-    Before the first tick the result is the empty Z-set, not that of no rows.
+    Before the first tick the result is the empty Z-set, not that of no rows. With ``places`` only their prefixes are
+    evaluated, and nothing is said to change between them.
     """
     results, before = [], ZSet()
-    for prefix in prefixes(given):
+    for place, prefix in enumerate(prefixes(given)):
+        if places is not None and place not in places:
+            results.append(ZSet())
+            continue
         now = evaluate_once(circuit, prefix)
         results.append(now - before)
         before = now

@@ -31,4 +31,6 @@ def test_generated_rows_give_results(case: dict[str, Any]) -> None:
         given.setdefault(name, []).append(row)
     encoded, job = encoded_rows(plan, given), job_spec(plan)
     static = {relation.name: encoded[relation.name] for relation in job.relations}
-    assert any(now.results for now in replay(job, static, {s.name: encoded[s.name] for s in job.streams}))
+    streams = {stream.name: encoded[stream.name] for stream in job.streams}
+    times = sorted({row[stream.timestamp] for stream in job.streams for row in streams[stream.name]})
+    assert any(now.results for now in replay(job, static, streams, times[:: max(1, len(times) // 6)]))

@@ -36,7 +36,7 @@ def results(plan: Plan, rows: dict[str, list[dict[str, Any]]], job: JobSpec | No
     times = sorted({row[str(item.timestamp)] for item in plan.streams for row in rows[item.name]})
     return [
         (closed.timestamp, sorted(closed.results, key=repr))
-        for closed in replay(job or job_spec(plan), relations, streams, times[9::10])
+        for closed in replay(job or job_spec(plan), relations, streams, times[:: max(1, len(times) // 6)])
         if closed.results
     ]
 

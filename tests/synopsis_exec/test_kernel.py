@@ -47,7 +47,7 @@ def synopsis_of(sql: str, relations: Rows | None = None, catalog: dict[str, Any]
 
 def steps(sql: str, streams: Rows, relations: Rows | None = None) -> list[ClosedTimestamp]:
     filled = {"R": [], "Q": [], **(relations or {})}
-    return list(replay(job_of(sql), filled, streams))
+    return list(replay(job_of(sql), filled, streams, tables=True))
 
 
 def returned(found: list[ClosedTimestamp]) -> dict[int, list[tuple[tuple[Any, ...], int]]]:
@@ -59,7 +59,7 @@ def test_synopses_of_the_papers_figure_2_after_each_step() -> None:
         name: [json.loads(line) for line in (FIGURE2 / "data" / f"{name}.jsonl").read_text().splitlines()]
         for name in ("S", "T", "U")
     }
-    found = list(replay(figure2().job, {}, rows))
+    found = list(replay(figure2().job, {}, rows, tables=True))
     tables = {step.timestamp: step.tables for step in found}
     assert tables == {
         0: {"{U}": {}, "{T, U}": {}},

@@ -38,7 +38,7 @@ def test_rows_fit_and_fill(sql: str, more: dict[str, Any], seed: int | None) -> 
     rows: dict[str, list[dict[str, Any]]] = {item.name: [] for item in plan.streams}
     for name, row in islice(period_feed(plan, seed, 900).rows, 900):
         rows[name].append(row)
-    run = run_periods(checked, rows, every=5)
+    run = run_periods(checked, rows, every=20)
     assert not run.rejected
     assert run.all
     half = len(run.entries) // 2

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import streambound
+from streambound.synopsis_exec import placement
 from streambound.synopsis_exec.job_file import RUNTIME
 from streambound_runtime.embedded import run_embedded
 from streambound_runtime.settings import settings_of
@@ -89,8 +90,11 @@ def cluster(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(tmp_path: Path) -> None:
+def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same files and checkpoint: the first batch with local[2], the others with a master and a worker."""
+    monkeypatch.setattr(placement, "BUCKETS", 4)
     dice, made = random.Random(3), streambound.compile(GROUPS, CATALOG, placement="buckets", unbounded=True)
     made.write(tmp_path)
     for part in range(3):
