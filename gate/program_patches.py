@@ -112,7 +112,7 @@ class ProgramPatches:
             edit = self.program.edit(end - len(method.attr), end, "dropDuplicatesWithinWatermark")
             return replace(fix, edits=(edit,))
         edits: list[Edit] = []
-        if fix.added and not fix.same_results:
+        if fix.added and not (fix.edits or fix.same_results):
             edits += self._by_name(fix.added, method.value)
         elif not fix.edits:
             return fix  # the model has not seen that it helps

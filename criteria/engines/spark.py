@@ -419,9 +419,9 @@ class SparkModel(EngineModel):
         if fix is not None:
             return "no linear bound on event times is read in the condition", fix
         names = [one.flow.event_time() for one in (side, other)]
-        return f"nothing bounds {names[0]} from below by {names[1]}", EngineFix(
-            f"add {names[0]} >= {names[1]} - INTERVAL …", False, loses=f"pairs whose {names[0]} is before that are lost"
-        )
+        lost = f"pairs whose {names[0]} is before that are lost; 1 hour is an example"
+        example = self.added(tree, f"{names[0]} >= {names[1]} - INTERVAL '1' HOUR")
+        return f"nothing bounds {names[0]} from below by {names[1]}", replace(example, same_results=False, loses=lost)
 
     def _hull(self, tree: nodes.Join, apart: Distance, side: _JoinSide, other: _JoinSide) -> EngineFix | None:
         """The bounds that follow of the condition, written so that Spark reads them; None where one is missing."""

@@ -37,13 +37,14 @@ SIZES = (1, 5, 59, 60, 61, 90)
 
 
 def patches(sql: str, engine: str) -> list[str]:
-    """The statement after each patch that a finding of the engine has."""
+    """The statement after each patch that a finding of the engine has, and that keeps its rows."""
     (one,) = some_statements(SourceText("q.sql", sql))
     checked = Checked(one, Verdict.UNKNOWN, (), tree=lower(one, CATALOG).tree)
     reading = read_on(checked, CATALOG, EngineProfile(StreamEngine(engine)))
     assert reading is not None
     fixes = [fix for found in findings(reading, one.source, one.span) for fix in found.fixes]
-    assert all(fix.kind is FixKind.SAFE and fix.note == "same results" for fix in fixes)
+    fixes = [fix for fix in fixes if fix.kind is FixKind.SAFE]
+    assert all(fix.note == "same results" for fix in fixes)
     texts = [applied(sql, fix.edits) for fix in fixes]
     assert texts == [fix.sql for fix in fixes]
     return list(dict.fromkeys(texts))

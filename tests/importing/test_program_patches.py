@@ -68,6 +68,8 @@ PATCHES = {
                     '.json("/in/orders").withWatermark("at", "301 seconds")'),
 }  # fmt: skip
 HINTS = {
+    "an upper bound": (ORDERS + PAYMENTS, 'o.join(p, F.expr("id = oid AND paid >= at"))',
+                       "& F.expr(\"at >= paid - INTERVAL '1' HOUR\")", "1 hour is an example"),
     "duplicates": (ORDERS, 'o.dropDuplicates(["id"])', 'o.dropDuplicatesWithinWatermark(["id"])',
                    "farther apart than the delay"),
     "rows once": (ORDERS, 'o.select("id", "at").distinct().dropDuplicates(["id"])',
