@@ -27,7 +27,7 @@ from streambound.criteria.dataflow.demand import Demand, everything, items_of, o
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
+from streambound.criteria.dataflow.rewrites import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
