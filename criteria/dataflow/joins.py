@@ -33,11 +33,10 @@ from streambound.criteria.dataflow.blocks import (
     unread,
     version_of,
 )
-from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
+from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, untested, with_clips
 from streambound.criteria.dataflow.counting import apart, different, least, rows_of
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.key_places import key_places
-from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
     BestValue,
     Entry,

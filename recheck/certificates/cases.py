@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
 from streambound.recheck.certificates.claims import ClaimedBranch as Claim
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 
 _OPPOSITE = {Op.LE: Op.GT, Op.GT: Op.LE, Op.LT: Op.GE, Op.GE: Op.LT}
 _Path = tuple[Comparison, ...]

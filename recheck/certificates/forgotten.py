@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from streambound.analyzer.query import TimeValue
 from streambound.recheck.certificates.claims import ClaimedTable
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 
 Branch = tuple[Conditions, tuple[ClaimedTable, ...]]
 """A branch's conditions and the tables of results that it is claimed to have."""

@@ -18,8 +18,7 @@ from streambound.recheck.certificates.claims import (
     ClaimedTable,
     RejectedError,
 )
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import Bound
+from streambound.recheck.certificates.conditions import Bound, Conditions
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.names import counts_of
 from streambound.recheck.certificates.quantity import Quantity, greatest, least, product, total

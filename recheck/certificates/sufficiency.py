@@ -20,8 +20,7 @@ from streambound.recheck.certificates.claims import (
     ClaimedStored,
     ClaimedTable,
 )
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import Bound, ContradictionError, Distances, Edge, Node
+from streambound.recheck.certificates.conditions import Bound, Conditions, ContradictionError, Distances, Edge, Node
 
 
 def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> Iterator[str]:
