@@ -224,8 +224,7 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
         return of_states
     if checked.bound is None or checked.decision is None:
         return None
-    found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))
-    return found
+    return certificate(checked.bound, checked.decision.query.distinct)
 
 
 def _drawings(checked: Checked) -> Mapping[str, str]:
