@@ -165,12 +165,8 @@ def _state(
     count: StateCount | None,
     context: RuleContext,
 ) -> OperatorState:
-    words = (
-        "" if count is not None else "there is an entry for each value of the key" if what == "groups" else "all values"
-    )
-    columns = context.views.of(tree).columns
-    blame = None if count is not None else next((p for p in key if columns[p].values.size is None), None)
-    return OperatorState(tree, what, proposition, tuple(key), entry, count, blame, words)
+    words = "there is an entry for each value of the key" if what == "groups" else "all values"
+    return OperatorState.of(tree, what, proposition, key, entry, count, context.views.of(tree), words)
 
 
 def keyed_rows(tree: Aggregate) -> Project:

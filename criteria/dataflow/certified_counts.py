@@ -33,9 +33,9 @@ from streambound.criteria.dataflow.state import (
     WholeView,
     WindowCount,
 )
-from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, path_of, row_schema
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, path_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, RowSource, place_of
-from streambound.criteria.dataflow.views import equalities, values_of
+from streambound.criteria.dataflow.views import equalities, pairs_of, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 

@@ -25,8 +25,8 @@ from streambound.criteria.dataflow.rewrites import (
     without_not_in,
     without_union,
 )
-from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, pairs_of
-from streambound.criteria.dataflow.views import Views, statement_views
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
+from streambound.criteria.dataflow.views import Views, pairs_of, statement_views
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
 from streambound.preprocess.trees.not_in import compared

@@ -123,7 +123,7 @@ def limits_of(tree: Tree, views: Views) -> list[tuple[str, exp.Expr, int]]:
     """The sides of a join, and what partners leave of columns, by the places in pairs; the newest row is met by all."""
     if not isinstance(tree, Join) or tree.using or is_block(tree, views.catalog) or asks_for_newest(tree):
         return []
-    left, pair = views.of(tree.left), views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    left, pair = views.of(tree.left), views.pairs(tree)
     found = list[tuple[str, exp.Expr, int]]()
     for name, side, first, kinds in (
         ("left", tree.left, 0, _LEFT_MEETS),

@@ -81,6 +81,10 @@ class Views:
             known[1].schema if known else schema(tree, self.catalog, self._recursive.schema if self._recursive else ())
         )
 
+    def pairs(self, tree: nodes.Join) -> OperatorView:
+        """The view of a join's pairs."""
+        return self.of(pairs_of(tree))
+
     def _view(self, tree: nodes.Tree) -> OperatorView:
         columns = self.schema(tree)
         recursive = self._recursive
@@ -405,6 +409,13 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+@by_identity
+def pairs_of(tree: nodes.Tree) -> nodes.Join:
+    """The pairs of a join."""
+    assert isinstance(tree, nodes.Join), "pairs are of a join"
+    return replace(tree, kind=nodes.JoinKind.INNER, member=None)
 
 
 @by_identity
