@@ -193,6 +193,14 @@ class Conditions:
                 return found
             edges.extend(more)
 
+    @cached_property
+    def contradictory(self) -> bool:
+        """Whether nothing satisfies them."""
+        try:
+            return any(self.follows.bound(a, a) is None for a in self.attributes)
+        except ContradictionError:
+            return True
+
     def edges(self, atom: Comparison) -> Iterator[Edge]:
         """A comparison (not ``<>``) as difference constraints."""
         x, y, offset = atom.left, atom.right or self.zero(atom.left), self._number(atom)
