@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.arrival import Ttl, read_arrival, read_rate, read_ttl
 from streambound.analyzer.catalog_model import (
@@ -45,6 +45,9 @@ from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.formulas import NODES
 from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
+
+if TYPE_CHECKING:
+    from streambound.analyzer.file_views import Elsewhere
 
 FILE_NAME = "streams.toml"
 MAX_ITERATIONS = 1_000
@@ -158,12 +161,20 @@ class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
 
     Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
-    of dbt's variables.
+    of dbt's variables. ``elsewhere`` is what other files create.
     """
 
     tables: frozenset[str] = frozenset()
     models: Mapping[str, str] = field(default_factory=dict)
     vars: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Elsewhere | None = None
+
+    def model(self, key: str) -> str | None:
+        """The table, or the other file's model, that a key of dbt is; None where nothing is called so."""
+        name = key.rpartition(".")[2]
+        if key in self.models or name.lower() in self.tables:
+            return self.models.get(key, name)
+        return name if self.elsewhere is not None and self.elsewhere.is_model(name) else None
 
 
 @dataclass(frozen=True)
@@ -192,6 +203,8 @@ class Catalog:
     engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
     vars: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Elsewhere | None = field(default=None, repr=False, compare=False)
+    """What the files of its project create."""
 
     def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -212,7 +225,7 @@ class Catalog:
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""
-        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars)
+        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars, self.elsewhere)
 
     @property
     def names(self) -> tuple[str, ...]:

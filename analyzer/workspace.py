@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from streambound.analyzer.catalog import Catalog, find_catalog, load_catalog
 from streambound.analyzer.errors import CatalogError, InputError, UsageError
+from streambound.analyzer.other_files import OtherFiles
 from streambound.analyzer.query_files import STDIN, fitting, linked, searched
 from streambound.analyzer.registration import excludes, registers, require_inside
 from streambound.analyzer.spans import SourceText
@@ -38,15 +42,49 @@ class Workspace:
         self._loaded: dict[Path, Catalog] = {}
         self._default: Catalog | None = None
         self._missing: CatalogError | None = None
+        self.checked: tuple[Path, ...] = ()
+        """Files that are checked beside those that catalogs register: they may read each other's views, too."""
+        self._held: tuple[SourceText, ...] | None = None
         if named is not None:
-            self._default = load_catalog(named)
+            self._default = self._load(named)
             return
         try:
-            self._default = load_catalog(relative(find_catalog(Path.cwd())))
+            self._default = self._load(relative(find_catalog(Path.cwd())))
         except CatalogError as error:
             if error.file:
                 raise
             self._missing = error
+
+    def hold(self, texts: tuple[SourceText, ...]) -> None:
+        """Let views be those of these texts, not of files, until others are held."""
+        if texts != self._held:
+            self._held = texts
+            self._default = None if self._default is None else self._with_others(self._default)
+            self._loaded = {path: self._with_others(catalog) for path, catalog in self._loaded.items()}
+
+    def _load(self, path: Path) -> Catalog:
+        return self._with_others(load_catalog(path))
+
+    def _with_others(self, catalog: Catalog) -> Catalog:
+        return replace(catalog, elsewhere=OtherFiles(partial(self._texts, catalog), catalog.readable))
+
+    def _texts(self, catalog: Catalog) -> Iterator[SourceText]:
+        """The texts that may have views for each other; what is wrong with a file is said where it is checked."""
+        if self._held is not None:
+            yield from self._held
+            return
+        files = [*self._files(catalog), *(file for file in self.checked if file.suffix == ".sql")]
+        for file in dict.fromkeys(map(_normal, files)):
+            with suppress(InputError):
+                yield self.read(file)
+
+    def _files(self, catalog: Catalog) -> Iterator[Path]:
+        """The files that a catalog registers, below it."""
+        directory = Path(catalog.file).parent
+        for pattern in catalog.queries:
+            with suppress(InputError, UsageError):
+                require_inside(catalog, searched(directory, pattern), pattern)
+                yield from (file for file in fitting(directory, pattern) if not excludes(catalog, file))
 
     def read(self, file: Path) -> SourceText:
         """The text of a query file, or of standard input for -, under the name that it was given."""
@@ -66,7 +104,7 @@ class Workspace:
         except CatalogError as error:
             raise missing from error
         if path not in self._loaded:
-            self._loaded[path] = load_catalog(relative(path))
+            self._loaded[path] = self._load(relative(path))
         return self._loaded[path]
 
     @property
@@ -136,6 +174,10 @@ def read_query(path: Path) -> SourceText:
     if "\0" in text:
         raise InputError("standard input is binary")
     return SourceText("<stdin>", text)
+
+
+def _normal(file: Path) -> Path:
+    return Path(os.path.normpath(file))
 
 
 def relative(path: Path) -> Path:

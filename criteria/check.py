@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +136,8 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
         with uncounted():
             deep = isinstance(error, RecursionError)
             found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most, deep),))
-    return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
+    told = (reduce(lambda one, view: view.told(one), statement.elsewhere, one) for one in found.diagnostics)
+    return replace(found, diagnostics=(*told, *statement.remarks))
 
 
 def unproved(statement: Statement, catalog: Catalog) -> Checked:

@@ -154,7 +154,9 @@ class _Run:
         if declared not in self.catalogs:
             self.catalogs[declared] = digest(*declared)
         how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode, task.engine)
-        return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
+        others = catalog.elsewhere.read_by(task.source) if catalog.elsewhere is not None else ()
+        read = [(one.file, one.text) for one in others]
+        return digest(task.source.file, task.source.text, self.catalogs[declared], read, *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""

@@ -88,6 +88,7 @@ class Live:
                 alone[name] = SourceText(name, text)
             except CatalogError as error:
                 failed[name] = error
+        workspace.hold(tuple(one for one in (*registered.values(), *alone.values()) if isinstance(one, SourceText)))
         return WorkspaceState(workspace, policy, registered, alone, frozenset(open_ones | alone.keys()), wrong, failed)
 
     def missing(self, state: WorkspaceState) -> list[SourceText]:
@@ -186,7 +187,9 @@ def _judge(
 def _identity(source: SourceText, state: WorkspaceState) -> object:
     """All that the judgement of a text depends on; equal texts are most often the same one, which is quick to see."""
     catalog, policy, file = state.workspace.catalog(Path(source.file)), state.policy, source.file
-    return source.text, catalog.file, catalog.text, policy.value("criteria", file), policy.value("allow-empty", file)
+    others = catalog.elsewhere.read_by(source) if catalog.elsewhere is not None else ()
+    how = policy.value("criteria", file), policy.value("allow-empty", file)
+    return source.text, catalog.file, catalog.text, *how, *((one.file, one.text) for one in others)
 
 
 def _registered(workspace: Workspace, policy: Policy) -> tuple[list[Path], StreamboundError | None]:

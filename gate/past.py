@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.errors import CatalogError, InputError
+from streambound.analyzer.other_files import OtherFiles
 from streambound.analyzer.registration import registers
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
@@ -35,13 +38,7 @@ class Past:
 
     def read(self, file: Path) -> SourceText:
         """The text of a query file in the commit; raises InputError where it was not UTF-8 text."""
-        try:
-            text = self.contents[str(file)].decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError("the file was not UTF-8 text", file=str(file)) from error
-        if "\0" in text:
-            raise InputError("the file was binary", file=str(file))
-        return SourceText(str(file), text)
+        return _text(str(file), self.contents[str(file)])
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog of a query file in the commit."""
@@ -67,14 +64,42 @@ def past(
         for old in names.gone(older.values()):
             if _checked(names.shown(old), catalogs[default.file], paths):
                 then[names.shown(old)] = (old, catalogs[default.file])
-    contents = repository.contents(commit, (old for old, _ in then.values()), names.then)
+    others = {catalog.file: _registered(names, catalog) for catalog in catalogs.values()}
+    wanted = dict.fromkeys((*(old for old, _ in then.values()), *(old for mine in others.values() for old in mine)))
+    contents = repository.contents(commit, wanted, names.then)
     then = {shown: found for shown, found in then.items() if found[0] in contents}
+    with_others = dict[str, Catalog]()
+    for catalog in catalogs.values():
+        texts = {names.shown(old): contents[old] for old in others[catalog.file] if old in contents}
+        elsewhere = OtherFiles(partial(_texts, texts), catalog.readable)
+        with_others[catalog.file] = replace(catalog, elsewhere=elsewhere)
     return Past(
         {file: names.shown(old) for file, old in older.items() if names.shown(old) in then},
         {shown: contents[old] for shown, (old, _) in then.items()},
-        {shown: catalog for shown, (_, catalog) in then.items()},
+        {shown: with_others[catalog.file] for shown, (_, catalog) in then.items()},
         tuple(reader.broken),
     )
+
+
+def _registered(names: _Names, catalog: Catalog) -> list[str]:
+    """The files of the commit that its catalog registered: a query may read their views."""
+    return [old for old in names.then if catalog.queries and _checked(names.shown(old), catalog, ())]
+
+
+def _texts(contents: Mapping[str, bytes]) -> Iterator[SourceText]:
+    for file, content in contents.items():
+        with suppress(InputError):
+            yield _text(file, content)
+
+
+def _text(file: str, content: bytes) -> SourceText:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("the file was not UTF-8 text", file=file) from error
+    if "\0" in text:
+        raise InputError("the file was binary", file=file)
+    return SourceText(file, text)
 
 
 def _checked(file: str, catalog: Catalog, paths: Sequence[Path]) -> bool:
