@@ -8,12 +8,13 @@ from enum import StrEnum
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Branch, Kind, Source
+from streambound.analyzer.query import Attribute, Branch, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol, least, negative, product, total
 from streambound.criteria.tables import Distance, Stored, SynopsisTable
+from streambound_runtime.promises import Rate
 
 
 class CountingRule(StrEnum):
@@ -105,16 +106,16 @@ class TimestampCount:
 
 def tuples(facts: Facts, stream: str, span: TimestampCount, attributes: tuple[Attribute, ...]) -> Count:
     """The tuples that a stream brings at some timestamps, which are consecutive."""
-    size = _tuples_of(facts.branch.source(stream), span.timestamps)
+    source = facts.branch.source(stream)
+    size = rows_at(source.table, source.max_per_timestamp, source.max_rate, span.timestamps)
     return Count(CountingRule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
 
 
-def _tuples_of(source: Source, timestamps: int) -> Size:
+def rows_at(stream: str, most: int | None, rate: Rate | None, timestamps: int) -> Size:
     """``c_S · w``, or with a ``max_rate`` ``rate_S · ⌈w / per⌉``: the smaller one where the catalog gives both."""
-    most, rate = source.max_per_timestamp, source.max_rate
     if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
-        return product([Symbol(symbol("rate", source.table), rate.rows), Number(rate.intervals(timestamps))])
-    return product([Symbol(symbol("c", source.table), most), Number(timestamps)])
+        return product([Symbol(symbol("rate", stream), rate.rows), Number(rate.intervals(timestamps))])
+    return product([Symbol(symbol("c", stream), most), Number(timestamps)])
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:
