@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.catalog import CatalogNames
+from streambound.analyzer.catalog import Catalog, CatalogNames
 from streambound.analyzer.spans import SourceText
 
 if TYPE_CHECKING:
@@ -99,3 +99,8 @@ class OtherFiles:
                 found |= {one.file: one for one in new}
                 left += new
         return tuple(found[file] for file in sorted(found))
+
+
+def among(catalog: Catalog, listed: Callable[[Catalog], Iterable[SourceText]]) -> Catalog:
+    """A catalog whose statements read what these texts create."""
+    return replace(catalog, elsewhere=OtherFiles(partial(listed, catalog), catalog.readable))

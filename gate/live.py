@@ -67,6 +67,7 @@ class Live:
     def __init__(self, catalog: Path | None = None) -> None:
         self._named = catalog
         self._workspace: tuple[object, Workspace] | None = None
+        self._others: dict[Path, object] = {}
         self._files: dict[Path, tuple[object, Source]] = {}
         self._judged: dict[str, tuple[object, tuple[Outcome, ...]]] = {}
 
@@ -129,8 +130,10 @@ class Live:
     def _current(self) -> Workspace:
         """The workspace, read again where the catalog is another one."""
         stamp = _stamp_of_catalog(self._named)
-        if self._workspace is None or stamp is None or self._workspace[0] != stamp:
-            self._workspace = (stamp, Workspace(self._named))
+        others = {} if self._workspace is None else {file: _stamp(file) for file in self._workspace[1].catalogs}
+        self._others = {file: self._others.get(file, found) for file, found in others.items()}
+        if self._workspace is None or stamp is None or self._workspace[0] != stamp or self._others != others:
+            self._workspace, self._others = (stamp, Workspace(self._named)), {}
         return self._workspace[1]
 
     def _read(self, file: Path, workspace: Workspace) -> Source:

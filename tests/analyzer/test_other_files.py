@@ -195,3 +195,11 @@ def test_an_editor_sees_what_it_holds_of_other_files(project: Path) -> None:
         live.judge(state, live.missing(state))
         (item,) = live.found(state, whole=True).outcomes["q.sql"]
         assert item.verdict is verdict
+
+
+def test_repairs_are_of_the_file_that_reads(project: Path) -> None:
+    put("days.sql", "CREATE VIEW days AS SELECT customer, amount, window(ts, '1 day').start AS day FROM payments")
+    put("q.sql", "SELECT customer, SUM(amount) AS total FROM days GROUP BY customer")
+    assert call("check", "--fix", "--unsafe", "q.sql").exit_code == 0
+    repaired = "SELECT customer, SUM(amount) AS total, days.day AS day FROM days GROUP BY customer, days.day"
+    assert Path("q.sql").read_text() == repaired

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from streambound.criteria import bound as bound_module
 from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria import synopsis as synopsis_module
-from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
+from streambound.synopsis_exec.simulate import operator_of_circuit, relation_tables, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.loop import Engine
@@ -79,7 +79,7 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
         results.setdefault(now, Counter())[values] += n
     expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
     assert results == {now: new for now, new in expected.items() if new}, case.sql
-    limit = value(bound_formula(query), relations)
+    limit = value(bound_formula(query), relation_tables(relations))
     assert limit is None or all(step.peak <= limit for step in (*one, *apart)), case.sql
     kinds = {"printed something": bool(results), "limited": limit is not None}
     return Counter(["run", *(name for name, holds in kinds.items() if holds)])

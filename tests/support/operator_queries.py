@@ -366,7 +366,8 @@ class OperatorQuery(WindowQuery):
                 low, high = "UNBOUNDED PRECEDING", "1 PRECEDING" if earlier else "CURRENT ROW"
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
-            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", f"VAR_POP({column})"))
+            flags = f"SUM(CASE WHEN {column} > {self.choices.integer(0, 2)} THEN 1 ELSE 0 END)"
+            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", f"VAR_POP({column})", flags))
             if low == "UNBOUNDED PRECEDING" and high == "CURRENT ROW" and self.choices.chance(25):
                 self.used["running count of distinct values"] += 1
                 aggregate = f"COUNT(DISTINCT {column})"
@@ -389,6 +390,9 @@ class OperatorQuery(WindowQuery):
             by = f"{outer}.{key or 'b'}"
             items = [self._aggregate(columns, False), by]
             where = f" WHERE {near}" if near else ""
+            if self.choices.chance(40):
+                self.used["groups of a running value"] += 1
+                by += f", {self.choices.pick(columns[:-1])}"
             return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer}{where} GROUP BY {by}"
         tests = [*filter(None, [near]), *[f"{columns[0]} IS NOT NULL"] * self.choices.chance(25)]
         kept = f" WHERE {' AND '.join(tests)}" if tests else ""

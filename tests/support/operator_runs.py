@@ -38,7 +38,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound.synopsis_exec.plan_ir import Input
-from streambound.synopsis_exec.simulate import replay
+from streambound.synopsis_exec.simulate import relation_tables, replay
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
@@ -290,7 +290,7 @@ def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tup
         for row, number in closed.results:
             now[plain(tuple(row.values()))] += number
             retracted |= number < 0
-    return found, entries, value(job.plan.bound, relations), retracted
+    return found, entries, value(job.plan.bound, relation_tables(relations)), retracted
 
 
 def _shown(value: Any, kind: Family) -> Any:

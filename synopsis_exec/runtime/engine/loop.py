@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.engine.arrow import consolidated, delta_of, narrowed, table_of
+from streambound_runtime.engine.arrow import consolidated, delta_of, in_order, narrowed, table_of
 from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.plan import (
@@ -39,21 +39,21 @@ from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
-from streambound_runtime.operators.formula import resolved, value
+from streambound_runtime.operators.formula import Relations, resolved, value
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Relations = Mapping[str, list[dict[str, Value]]]
 NativeOperator = ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
 """The frontier where all is closed."""
+_PERIOD = ("_begin", "_end")
+"""The columns by which results over relations are in order first."""
 
 
 class Engine:
@@ -62,10 +62,10 @@ class Engine:
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
     ) -> None:
-        self.plan: CircuitPlan = resolved(plan, dict(relations))
+        self.plan: CircuitPlan = resolved(plan, relations)
         self.compute = compute
-        self.limit = value(plan.bound, dict(relations))
-        limits = ((one, value(one.at_most, dict(relations))) for one in plan.kept)
+        self.limit = value(plan.bound, relations)
+        limits = ((one, value(one.at_most, relations)) for one in plan.kept)
         self.limits = [(one, most) for one, most in limits if most is not None]
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
@@ -107,10 +107,8 @@ class Engine:
         """Join the relations of a block with each other."""
         at = self.tables[block.name]
         for number, table in enumerate(block.relations):
-            rows = [(0, 1, tuple(row[name] for name in table.columns)) for row in relations[table.name]]
-            given = table_of(no_rows(rows, table.columns), table.types)
-            columns = [*zip(places(len(table.types)), table.types, strict=True), ("w", HUGEINT)]
-            self.session.put(at.temporary(f"relation_{number}"), columns, given)
+            given, name = relations[table.name], at.temporary(f"relation_{number}")
+            self.session.put_relation(name, table.types, given, table.columns)
         for step in block.related(at):
             self.session.run(statement(step))
 
@@ -171,14 +169,9 @@ class Engine:
         last, names = self.plan.operators[-1], self.plan.columns
         if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
             return self._delta(last.name, names)
-        table = self._table(last.name)
-        order = sorted(range(len(names)), key=lambda place: names[place] not in ("_begin", "_end"))
-        columns = [
-            pc.multiply(table.column(0), 0),
-            *(table.column(place + 1) for place in order),
-            table.column(len(names) + 1),
-        ]
-        return consolidated(table.from_arrays(columns, table.column_names), [names[place] for place in order])
+        table, order = self._table(last.name), sorted(range(len(names)), key=lambda n: names[n] not in _PERIOD)
+        shown = [pc.multiply(table.column(0), 0), *(table.column(n + 1) for n in order), table.column(len(names) + 1)]
+        return in_order(table.from_arrays(shown, table.column_names), [names[n] for n in order])
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
         """Take out the rows that conflict with others that are valid with them."""

@@ -18,7 +18,7 @@ import numpy as np
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.formula import Rows, resolved
+from streambound_runtime.operators.formula import Relations, resolved
 from streambound_runtime.operators.plan import JudgedKeys
 from streambound_runtime.operators.row_tests import any_of
 from streambound_runtime.operators.values import integer
@@ -56,7 +56,7 @@ class _KeysRead:
 class ValidTogether:
     """Judges the rows of a stream: the latest end of each key, and how many rows end when."""
 
-    def __init__(self, stream: Stream, relations: Rows) -> None:
+    def __init__(self, stream: Stream, relations: Relations) -> None:
         assert stream.period is not None, "only rows with periods are valid"
         self.stream, self.period = stream, stream.period
         self.judged = [_KeysRead(one) for one in resolved(stream.judged, relations)]

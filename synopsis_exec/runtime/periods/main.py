@@ -19,10 +19,10 @@ from streambound_runtime.endpoints import check_sources, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
 from streambound_runtime.failures import in_one_line, of_full_disk, stopped
 from streambound_runtime.main import failed, reporter
+from streambound_runtime.operators.period_plan import SliceQuery
 from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
-from streambound_runtime.periods.plan import SnapshotQuery
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
 from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import check_workers, is_local, session
@@ -133,7 +133,7 @@ def result(spark: SparkSession, job: PeriodJob, relations: Relations) -> DataFra
 
 def block_rows(spark: SparkSession, job: PeriodJob, block: BlockQuery, relations: Relations) -> DataFrame:
     """The rows of a block, lazily."""
-    if isinstance(block, SnapshotQuery):
+    if isinstance(block, SliceQuery):
         return executed(spark, block, relations)
     found = {}
     for one in job.relations:
