@@ -14,12 +14,14 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.catalog import CatalogNames
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, emission
 from streambound.analyzer.enclosed_queries import Enclosed, ViewOf, enclosed
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.expressions.dialect import parsed_tokens, tokens_of
 from streambound.analyzer.file_views import Created, FileView, Views, with_views
+from streambound.analyzer.findings import Positions
 from streambound.analyzer.foreign_forms import foreign_comments, known_forms, named_form, without_emit
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.names import LETTERS, as_name, is_name
@@ -36,6 +38,7 @@ from streambound.analyzer.syntax_errors import (
 )
 from streambound.analyzer.templates import Templates, is_of_dbt, templates
 from streambound.analyzer.unread_clauses import unread_clauses
+from streambound.analyzer.user_functions import UserFunction, with_functions
 from streambound.analyzer.work import spend
 
 _NO_NAMES = CatalogNames()
@@ -90,7 +93,10 @@ def _split(source: SourceText, only: Sequence[int] | None, names: CatalogNames) 
         if i not in wanted and view is None:
             continue
         statement = with_views(
-            _statement(source, chunks[i][1], query, called[i], read), views, names.tables, names.elsewhere
+            _statement(source, chunks[i][1], query, called[i], read, names.functions),
+            views,
+            names.tables,
+            names.elsewhere,
         )
         asked = emission(source, chunks[i][0], starts[i]) or clauses[i]
         wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
@@ -133,7 +139,12 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 
 
 def _statement(
-    source: SourceText, chunk: Sequence[Token], query: Enclosed | Diagnostic, name: Name, read: Templates
+    source: SourceText,
+    chunk: Sequence[Token],
+    query: Enclosed | Diagnostic,
+    name: Name,
+    read: Templates,
+    functions: Sequence[UserFunction],
 ) -> Statement:
     tokens = _tokens(query, chunk)
     span = source.span(tokens[0].start, tokens[-1].end + 1)
@@ -150,6 +161,10 @@ def _statement(
     blocks = tuple(replace(block, query=read.tree(block.query)) for block in blocks)
     tree = read.tree(tree)
     sql = read.sql(tree, span.start, span.end)
+    if (wrong := with_functions(tree, functions)) is not None:
+        node, words = wrong
+        found = Diagnostic(Code.UNSUPPORTED, words, source.file, Positions(source, tokens).of(node))
+        return Statement(name.text, source, span, tokens, None, (found,), name.at)
     return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql, blocks=blocks)
 
 

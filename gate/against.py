@@ -237,7 +237,7 @@ def _table_edits(
         message = f"{old.name} is not declared any more {was}"
         yield CatalogEdit(after.file, 1, message, lambda catalog: replace(catalog, tables=(*catalog.tables, old)))
         return
-    for name in ("kind", "timestamp", "max_per_timestamp", "max_rate", "ttl", "rows"):
+    for name in ("kind", "timestamp", "max_per_timestamp", "max_rate", "ttl", "unique", "rows"):
         value, now = getattr(old, name), getattr(new, name)
         if value != now:
             label = f"{old.name}.{name}" if name != "kind" else old.name

@@ -12,7 +12,7 @@ from typing import Any
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText
-from streambound.importing.tables import ImportedColumn, ImportedTable, column
+from streambound.importing.tables import ImportedColumn, ImportedTable, column, toml_value
 
 _TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>/\*.*|'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
 _INTEGERS = {"TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "INTEGER": "int", "BIGINT": "bigint"}
@@ -194,7 +194,8 @@ class _CreateTableReader:
         if changes is not None and self.timestamp is not None and self.timestamp not in beside:
             self.timestamp = self.time_of_changes(changes["format"], self.timestamp)
         if changes is None and self.key:
-            self.notes.append(f"{self.key_text} is left out: a catalog has no keys")
+            suggested = f'unique = {toml_value(list(self.key))} and within = "30 days"'
+            self.notes.append(f"{self.key_text} is a suggestion: declare {suggested}, or how long a key is remembered")
         return ImportedTable(
             parts[-1], columns, place, self.timestamp, self.lateness, True if changes or unread else None, source,
             tuple(self.notes), changes, unread,
@@ -238,7 +239,7 @@ class _CreateTableReader:
                 named = rest[words.index("(") + 1 : words.index(")")]
                 self.key, self.key_text = tuple(token.name for token in named if token.text != ","), self.text(rest)
             else:
-                self.notes.append(f"{self.text(rest)} is left out: a catalog has no keys")
+                self.notes.append(f"{self.text(rest)} is left out: declare it as unique = […], with within")
         else:
             self.column()
 

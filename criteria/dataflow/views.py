@@ -255,7 +255,7 @@ class Views:
             found = self._alone(tree, columns, alias, RowSource(table))
             if table is not None and table.one_key is not None:
                 return _of_one_key(found, table, alias, table.one_key)
-            once = [key.attributes for key in table.ending if key.once] if table is not None else []
+            once = table.keys if table is not None else ()
             keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
             return replace(found, keys=keys)
         if table.changes is not None:

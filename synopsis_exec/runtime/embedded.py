@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.decoding.reasons import computed_in_words, shown
 from streambound_runtime.driver import Driver, Report
 from streambound_runtime.engine.plan import ComputedRows, NativeNode
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
@@ -62,7 +62,7 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
     for table in (*job.tables, *(query.relation for query in job.queries)):
         for column in table.derived:
             if not column.engine:
-                yield f"{shown(column.expression)}, of each row of {table.name}, is computed by Spark only"
+                yield f"{computed_in_words(column)}, of each row of {table.name}, is computed by Spark only"
     for query in job.queries:
         if not query.engine:
             yield f"the relation {query.relation.name} is computed of others by Spark only"

@@ -175,7 +175,8 @@ def test_flink_ddl() -> None:
     for part in (
         "SET 'X'", "shop.orders is called orders", "column counts", "MULTISET", "column at_time", "TIME",
         "column total is left out: it is computed, AS amount * 2", "column part is left out: it is metadata",
-        "seen has parts of a microsecond", "PRIMARY KEY (`order id`) NOT ENFORCED is left out",
+        "seen has parts of a microsecond", "PRIMARY KEY (`order id`) NOT ENFORCED is a suggestion",
+        'unique = ["order id"] and within',
         "PARTITIONED BY (amount) is left out", "options left out: properties.group.id", "NOT NULL of order id",
     ):  # fmt: skip
         assert part in said, part

@@ -109,6 +109,7 @@ def _declared(table: Stream | Relation) -> dict[str, object]:
         "timestamp": table.timestamp,
         "max_per_timestamp": table.per_timestamp,
         "max_rate": printed(table.rate),
+        "unique": printed(table.unique),
         "lateness": arrival.lateness,
         "idle_after": arrival.idle_after,
         "punctuation": printed(arrival.mark),

@@ -37,10 +37,10 @@ from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
-from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import Relations, resolved, value
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
+from streambound_runtime.operators.unique_keys import UniqueKeys
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.spec import Stream
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 NativeOperator = ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
 
-_TOGETHER = "valid together"
 _NEVER = 2**63 - 1
 """The frontier where all is closed."""
 _PERIOD = ("_begin", "_end")
@@ -71,9 +70,10 @@ class Engine:
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
         self.ended: dict[str, Delta] = {}
-        self.contracts = {
+        self.contracts: dict[str, ValidTogether | UniqueKeys] = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
+        self.contracts |= {stream.name: UniqueKeys(stream) for stream in streams if stream.unique}
         self.operators = {one.name: one for one in self.plan.every}
         self.tables = tables_of(self.plan)
         self.session = Session()
@@ -152,9 +152,9 @@ class Engine:
         for variable, time in (("last", last), ("closed", closed)):
             if time is not None:
                 self.session.set(variable, time)
-        self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
+        self._judge(deltas, ticks)
         for one in self.operators.values():
             self._run(one, deltas, ticks)
         self.begun = True
@@ -174,7 +174,7 @@ class Engine:
         return in_order(table.from_arrays(shown, table.column_names), [names[n] for n in order])
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
-        """Take out the rows that conflict with others that are valid with them."""
+        """Take out the rows that conflict with others: those that are valid with them, or came before."""
         for name, contract in self.contracts.items():
             if name in deltas:
                 deltas[name], rejected = contract.checked(deltas[name])
@@ -300,7 +300,7 @@ class Engine:
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
         for name, contract in self.contracts.items():
-            found[f"{name}: {_TOGETHER}"] = lines_of_json(contract.dump())
+            found |= {f"{name}: {table}": rows for table, rows in contract.dump().items()}
         import pyarrow as pa
 
         return found | ({"begun": pa.table({})} if self.begun else {})
@@ -311,7 +311,7 @@ class Engine:
         for name, keys in self.watched.operators.items():
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
-            contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
+            contract.load(_of_operator(state, name))
         for one in self.operators.values():
             mine = _of_operator(state, one.name)
             if one.name in self.natives:

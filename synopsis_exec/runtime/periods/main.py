@@ -24,11 +24,12 @@ from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
+from streambound_runtime.python_functions import function
 from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import check_workers, is_local, session
 from streambound_runtime.settings import Settings
 from streambound_runtime.signals import signals_raised
-from streambound_runtime.sinks import BAD_ROW, function
+from streambound_runtime.sinks import BAD_ROW
 from streambound_runtime.spec import SinkSpec
 from streambound_runtime.tp.execution import LineageRelation, executed_lineage
 from streambound_runtime.tp.limits import too_large
@@ -190,7 +191,7 @@ def _write(job: PeriodJob, settings: Settings, rows: DataFrame) -> int:
             number = write_lines(file, rows if job.ordered else in_order(rows))
     if job.sink is not None:
         if job.sink.call:
-            function(job.sink.call, settings)(rows, 0)
+            function("the sink", job.sink.call, settings.base)(rows, 0)
         else:
             _save(job.sink, rows, settings)
     return rows.count() if number is None else number
