@@ -8,6 +8,7 @@ and how many bytes they take in the job's state.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -20,12 +21,14 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound
 from streambound.criteria.count import Count
 from streambound.criteria.cuts import Cut
 from streambound.criteria.entry_bytes import entry_bytes
-from streambound.criteria.extremum import Extremum
 from streambound.criteria.size import Number, Size, product, total
-from streambound.criteria.tables import Age, Distance, Lapse, Member, Stored
+from streambound.criteria.tables import Stored
 
 VERSION = 3
+Json = dict[str, Any]
 _SELDOM = ("members", "lapses", "distances")
+_NAMED = {"key": "stored"}
+"""What a table's members are called otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,109 +39,69 @@ class Amount:
     value: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TableCertificate:
+def certificate(bound: QueryBound, distinct: bool) -> Json:
+    """The certificate of a bound: its branches, and M in total."""
+    branches = branches_json(bound.branches, distinct)
+    return {"version": VERSION, "branches": branches, **_amounts(entries=bound.entries, bytes=state_bytes(bound))}
+
+
+def branches_json(branches: Sequence[BranchBound], distinct: bool) -> list[Json]:
+    """The branches of a split query: each by its place, from 0, and the conditions of the case with these tables."""
+    return [
+        {
+            "branch": one.number,
+            "conditions": to_json(one.case.conditions),
+            "sql": render_branch(one.branch, distinct),
+            "tables": [_table(one, table) for table in one.tables],
+        }
+        for one in branches
+    ]
+
+
+def _table(branch: BranchBound, table: TableBound) -> Json:
     """One table: the streams whose partial matches it holds, its key, its entries and their bytes.
 
     With ``members`` it is a family: it holds those of every set of them that the order of time allows but the full one.
     ``results`` says that it holds what a set query has returned. ``bytes_per_entry`` is None for strings of any length.
     """
-
-    name: str
-    results: bool
-    streams: tuple[str, ...]
-    relations: tuple[str, ...]
-    stored: tuple[Stored, ...]
-    ages: tuple[Age, ...]
-    deadline: int | None
-    extrema: tuple[Extremum, ...]
-    members: tuple[Member, ...]
-    lapses: tuple[Lapse, ...]
-    distances: tuple[Distance, ...]
-    count: Count
-    entries: Amount
-    bytes_per_entry: int | None
-    bytes: Amount | None
-
-
-@dataclass(frozen=True, slots=True)
-class BranchCertificate:
-    """One branch of the split query: its place, from 0, and the conditions of the case of it that has these tables."""
-
-    branch: int
-    conditions: tuple[Comparison, ...]
-    sql: str
-    tables: tuple[TableCertificate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The branches, and M in total."""
-
-    version: int
-    branches: tuple[BranchCertificate, ...]
-    entries: Amount
-    bytes: Amount | None
-
-
-def certificate(bound: QueryBound, distinct: bool) -> Certificate:
-    """The certificate of a bound."""
-    branches = tuple(_branch(branch, distinct) for branch in bound.branches)
-    in_bytes = state_bytes(bound)
-    return Certificate(VERSION, branches, _amount(bound.entries), None if in_bytes is None else _amount(in_bytes))
+    layout = {_NAMED.get(name, name): one for name, one in to_json(table.layout).items()}
+    return {
+        "name": table.table,
+        "results": table.results,
+        **{name: one for name, one in layout.items() if one != [] or name not in _SELDOM},
+        "count": to_json(table.count),
+        **_amounts(entries=table.size),
+        "bytes_per_entry": entry_bytes(branch.facts, table.layout),
+        **_amounts(bytes=_bytes(branch, table)),
+    }
 
 
 def state_bytes(bound: QueryBound) -> Size | None:
     """The bytes of all tables in the state; None where an entry holds a string of any length."""
-    sizes = [size for branch in bound.branches for size in _byte_sizes(branch)]
+    sizes = [_bytes(branch, table) for branch in bound.branches for table in branch.tables]
     known = [size for size in sizes if size is not None]
     return total(known) if len(known) == len(sizes) else None
 
 
-def _branch(branch: BranchBound, distinct: bool) -> BranchCertificate:
-    sizes = _byte_sizes(branch)
-    tables = tuple(_table(branch, table, size) for table, size in zip(branch.tables, sizes, strict=True))
-    return BranchCertificate(branch.number, branch.case.conditions, render_branch(branch.branch, distinct), tables)
+def _bytes(branch: BranchBound, table: TableBound) -> Size | None:
+    """The bytes of a table in the state: those of its entries."""
+    width = entry_bytes(branch.facts, table.layout)
+    return None if width is None else product([table.size, Number(width)])
 
 
-def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None) -> TableCertificate:
-    layout = table.layout
-    return TableCertificate(
-        table.table,
-        table.results,
-        layout.streams,
-        layout.relations,
-        layout.key,
-        layout.ages,
-        layout.deadline,
-        layout.extrema,
-        layout.members,
-        layout.lapses,
-        layout.distances,
-        table.count,
-        _amount(table.size),
-        entry_bytes(branch.facts, layout),
-        None if in_bytes is None else _amount(in_bytes),
-    )
+def _amounts(**sizes: Size | None) -> Json:
+    return {name: None if size is None else amount_json(size) for name, size in sizes.items()}
 
 
-def _byte_sizes(branch: BranchBound) -> list[Size | None]:
-    """The bytes of each table in the state: those of its entries."""
-    each = [entry_bytes(branch.facts, table.layout) for table in branch.tables]
-    return [
-        None if width is None else product([table.size, Number(width)])
-        for table, width in zip(branch.tables, each, strict=True)
-    ]
-
-
-def _amount(size: Size) -> Amount:
-    return Amount(size.text, size.value)
+def amount_json(size: Size) -> Json:
+    """A size as a formula, and as a number that it never exceeds where the catalog gives one."""
+    return {"formula": size.text, "value": size.value}
 
 
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out, and cuts, members, lapses and distances that are none.
+    What a `Count` leaves empty is left out, and cuts that are none.
     """
     match value:
         case Size():
@@ -152,9 +115,6 @@ def to_json(value: Any) -> Any:
             return {"source": source, "column": column}
         case Stored(cuts=()):
             return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
-        case TableCertificate():
-            found = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-            return {n: member for n, member in found.items() if member != [] or n not in _SELDOM}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):

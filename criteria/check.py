@@ -28,11 +28,10 @@ from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, sh
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound, Judged
-from streambound.criteria.large_bound import large_bound, large_states
+from streambound.criteria.large_bound import large_bound, large_states, waiting_rows
 from streambound.criteria.verdict import Decision, decide, proved
 from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
-from streambound.criteria.waiting_rows import waiting_rows
 
 if TYPE_CHECKING:
     from streambound.criteria.dataflow.decision import JudgedOperators

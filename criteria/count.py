@@ -8,13 +8,13 @@ from enum import StrEnum
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Branch, Kind, Source
+from streambound.analyzer.query import Attribute, Branch, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
-from streambound.criteria.limits import width
-from streambound.criteria.size import Number, Size, Symbol, least, product, total
+from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol, least, negative, product, total
 from streambound.criteria.tables import Distance, Stored, SynopsisTable
+from streambound_runtime.promises import Rate
 
 
 class CountingRule(StrEnum):
@@ -106,16 +106,16 @@ class TimestampCount:
 
 def tuples(facts: Facts, stream: str, span: TimestampCount, attributes: tuple[Attribute, ...]) -> Count:
     """The tuples that a stream brings at some timestamps, which are consecutive."""
-    size = _tuples_of(facts.branch.source(stream), span.timestamps)
+    source = facts.branch.source(stream)
+    size = rows_at(source.table, source.max_per_timestamp, source.max_rate, span.timestamps)
     return Count(CountingRule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
 
 
-def _tuples_of(source: Source, timestamps: int) -> Size:
+def rows_at(stream: str, most: int | None, rate: Rate | None, timestamps: int) -> Size:
     """``c_S · w``, or with a ``max_rate`` ``rate_S · ⌈w / per⌉``: the smaller one where the catalog gives both."""
-    most, rate = source.max_per_timestamp, source.max_rate
     if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
-        return product([Symbol(symbol("rate", source.table), rate.rows), Number(rate.intervals(timestamps))])
-    return product([Symbol(symbol("c", source.table), most), Number(timestamps)])
+        return product([Symbol(symbol("rate", stream), rate.rows), Number(rate.intervals(timestamps))])
+    return product([Symbol(symbol("c", stream), most), Number(timestamps)])
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:
@@ -304,3 +304,62 @@ def by_values(count: Count, branch: Branch) -> Count | None:
         return None
     sizes = [one.size for one in known]
     return replace(count, size=product(sizes), of=known) if count.rule is CountingRule.PRODUCT else count
+
+
+# --- limits of values as sizes ----------------------------------------------------------------------------------------
+
+
+_Shifted = tuple[Size | None, int]
+"""A size, if any, and a number that is added to it."""
+
+
+def width(facts: Facts, lows: tuple[Limit, ...], highs: tuple[Limit, ...], fewest: int) -> Size:
+    """``high − low + 1``, but not below ``fewest``: how many values an interval has."""
+    (high, plus), (low, minus) = _upper(facts, highs), _lower(facts, lows)
+    more = plus - minus + 1
+    if high is None and low is None:
+        return Number(max(fewest, more))
+    if low is None:
+        many = _shift(high, more)
+    elif high is None:
+        many = Addition((Number(more), negative(low)))
+    else:
+        many = _shift(Addition((high, negative(low))), more)
+    return Maximum((Number(fewest), many))
+
+
+def _lower(facts: Facts, limits: tuple[Limit, ...]) -> _Shifted:
+    """The least of some lower limits, each the greatest of its parts."""
+    return _extreme(Minimum, [_extreme(Maximum, _parts(facts, limit, "min")) for limit in limits])
+
+
+def _upper(facts: Facts, limits: tuple[Limit, ...]) -> _Shifted:
+    """The greatest of some upper limits, each the least of its parts."""
+    return _extreme(Maximum, [_extreme(Minimum, _parts(facts, limit, "max")) for limit in limits])
+
+
+def _parts(facts: Facts, limit: Limit, extreme: str) -> list[_Shifted]:
+    constant: list[_Shifted] = [] if limit.constant is None else [(None, int(limit.constant))]
+    return [*constant, *((_extreme_symbol(facts, extreme, a), int(offset)) for a, offset in limit.relations)]
+
+
+def _extreme_symbol(facts: Facts, extreme: str, attribute: Attribute) -> Symbol:
+    """The symbol of the least (``min``) or greatest (``max``) value of an attribute."""
+    return Symbol(symbol(extreme, facts.branch.source(attribute.source).table, attribute.column))
+
+
+def _extreme(choice: type[Minimum] | type[Maximum], parts: list[_Shifted]) -> _Shifted:
+    best: dict[str, _Shifted] = {}
+    for size, offset in parts:
+        text = "" if size is None else size.text
+        _, other = best.get(text, (size, offset))
+        best[text] = size, (min if choice is Minimum else max)(offset, other)
+    if len(best) == 1:
+        return next(iter(best.values()))
+    return choice(tuple(_shift(*best[text]) for text in sorted(best))), 0
+
+
+def _shift(size: Size | None, offset: int) -> Size:
+    if size is None or offset == 0:
+        return size or Number(offset)
+    return Addition((*(size.parts if isinstance(size, Addition) else (size,)), Number(offset)))

@@ -2,14 +2,14 @@
 
 Its layout is the same for every set: of each stream an entry holds what the smallest set with that stream would hold of
 it, since what is outside of a larger set is outside of that one, too. So a table of ``n`` streams stands for up to
-``2^n`` tables, and its entries are counted by a formula over the order of the streams (`criteria.subsets`).
+``2^n`` tables, and its entries are counted by a formula over the order of the streams (`subsets`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 from itertools import product as pairs_of
@@ -22,8 +22,7 @@ from streambound.criteria.contents import Contents
 from streambound.criteria.count import stored_count
 from streambound.criteria.extremum import Extremum, extrema_of, is_open
 from streambound.criteria.order_search import Reference
-from streambound.criteria.size import Addition, Number, Size, Symbol, grouped, negative, product
-from streambound.criteria.subsets import subsets
+from streambound.criteria.size import Addition, Number, Size, Symbol, grouped, negative, product, total
 from streambound.criteria.tables import Age, Lapse, Member, Stored, SynopsisTable
 
 
@@ -309,3 +308,75 @@ def _age(
     if all(other in windows for other in outside):
         return Age(stream, max(windows[other] for other in outside), None)
     return None if told is None else Age(stream, None, told)
+
+
+# --- sums over sets ---------------------------------------------------------------------------------------------------
+
+
+MOST_PARTS = 2000
+"""Parts of an order beyond which its sum is not worked out."""
+LONGEST = 20_000
+"""Characters of a formula beyond which it is of no use."""
+DEEPEST = 60
+"""Parentheses in each other beyond which Python does not read a formula, or nearly."""
+
+Members = frozenset[int]
+
+
+class TooManyError(Exception):
+    """The order has too many parts, or its formula is too long."""
+
+
+def subsets(before: Sequence[Members], weights: Sequence[Size]) -> Size | None:
+    """The sum, over the sets that a partial order allows, of the products of their members' weights, as one formula.
+
+    A set is allowed if it holds with each member those ``before`` it, which are transitive; members are numbered. Sets
+    are not listed: parts that the order does not relate are factors; of the sets of one part those without some member
+    are sets of what need not come after it, those with it are sets of what need not come before it.
+
+    None for more than `MOST_PARTS` parts, or a formula that is longer than `LONGEST` or deeper than `DEEPEST`.
+
+    >>> from streambound.criteria.size import Symbol
+    >>> subsets([frozenset(), frozenset({0}), frozenset({0})], [Symbol("a"), Symbol("b"), Symbol("c")]).text
+    'a*(b + 1)*(c + 1) + 1'
+    """
+    members = frozenset(range(len(before)))
+    after = [frozenset(other for other in members if one in before[other]) for one in range(len(before))]
+    try:
+        return _Sum(before, after, weights).over(members)
+    except TooManyError:
+        return None
+
+
+@dataclass
+class _Sum:
+    before: Sequence[Members]
+    after: Sequence[Members]
+    weights: Sequence[Size]
+    known: dict[Members, Size] = field(default_factory=dict)
+
+    def over(self, members: Members) -> Size:
+        if members not in self.known:
+            self.known[members] = Number(0)
+            if len(self.known) > MOST_PARTS:
+                raise TooManyError
+            parts = list(self._parts(members))
+            found = self._of_one(members) if len(parts) == 1 else product(map(self.over, parts))
+            if len(found.text) > LONGEST or found.depth > DEEPEST:
+                raise TooManyError
+            self.known[members] = found
+        return self.known[members]
+
+    def _of_one(self, members: Members) -> Size:
+        """The sum over sets of related members: without the one that most others are related to, and with it."""
+        one = max(sorted(members), key=lambda one: len(self._related(one) & members))
+        weight = product(self.weights[other] for other in sorted({one} | self.before[one] & members))
+        without, rest = members - {one} - self.after[one], members - {one} - self.before[one]
+        return total([product([weight, self.over(rest)]), self.over(without)])
+
+    def _related(self, one: int) -> Members:
+        return self.before[one] | self.after[one]
+
+    def _parts(self, members: Members) -> list[Members]:
+        """The members by what relates them, directly or through others."""
+        return [frozenset(part) for part in connected.components(sorted(members), self._related)]

@@ -1,19 +1,23 @@
-"""A note on a bound that is proved and yet of no use, most often that of a window over microseconds."""
+"""What is noted of a bound: that it is of no use, as of a window over microseconds, or that rows wait beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from math import ceil
 
+from streambound.analyzer.algebra.clock import time_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound
-from streambound.criteria.rows_in_words import USEFUL, without_rate
-from streambound.criteria.size import Number, Size
+from streambound.criteria.size import Number, Size, Symbol, factors_of, terms_of
 
 _NARROWER = "narrow the window or the domains that it comes from"
 _RATE = (
@@ -65,3 +69,79 @@ def _widest(split: Query) -> Span:
         if isinstance(atom, Comparison) and branch.is_time(atom.left) and isinstance(atom.offset, int) and atom.span
     ]
     return max(windows, default=((False, 0), split.branches[0].span))[1]
+
+
+# --- how long rows are kept, instead of a useless number --------------------------------------------------------------
+
+
+USEFUL = 10**9
+"""More entries than this fit in no one machine's memory."""
+_SHORTEST = UNITS["MILLISECOND"]
+"""Less is no length of time, but a number of rows of one timestamp."""
+
+
+def without_rate(catalog: Catalog) -> dict[str, str]:
+    """The streams whose timestamps are microseconds and of which no ``max_rate`` is declared, by their symbols."""
+    times = ((table, time_of(table)) for table in catalog.tables if table.max_rate is None)
+    return {
+        symbol("c", table.name): table.name for table, time in times if time and time.type.family is Family.TIMESTAMP
+    }
+
+
+def rows_in_words(entries: Size, catalog: Catalog) -> str:
+    """How many rows a bound counts, by how long they are kept; empty where a formula or a number says it better.
+
+    >>> from streambound.analyzer.catalog import catalog_from_mapping
+    >>> from streambound.criteria.size import product, total
+    >>> stream = {"timestamp": "ts", "columns": {"ts": "timestamp"}}
+    >>> of_one_window = product([Symbol("rows_R"), Number(299_999_999), Symbol("c_S")])
+    >>> rows_in_words(of_one_window, catalog_from_mapping({"streams": {"S": stream}}, "streams.toml"))
+    'rows_R × the rows of S in 5 minutes'
+    >>> rows_in_words(total([of_one_window, Number(1)]), catalog_from_mapping({"streams": {"S": stream}}, ""))
+    'rows_R × the rows of S in 5 minutes and 1 more'
+    """
+    if entries.value is not None and entries.value <= USEFUL:
+        return ""
+    streams = {one: name for one, name in without_rate(catalog).items() if one in entries.symbols}
+    terms = [_term(term, streams) for term in terms_of(entries)]
+    if not streams or None in terms:
+        return ""
+    more = [f"{term} more" for term in terms if term and term.isdecimal()]
+    return " and ".join([" + ".join(term for term in terms if term and not term.isdecimal()), *more])
+
+
+def _term(term: Size, streams: Mapping[str, str]) -> str | None:
+    """A product of a length of time, a stream's rows at a time, and others; None of what is more than that."""
+    if not term.symbols & streams.keys():
+        return term.text
+    of_rows = [one for one in factors_of(term) if isinstance(one, Symbol) and one.name in streams]
+    numbers = [one.number for one in factors_of(term) if isinstance(one, Number)]
+    others = [one for one in factors_of(term) if not isinstance(one, Number) and one not in of_rows]
+    if len(of_rows) != 1 or len(numbers) != 1 or numbers[0] < _SHORTEST:
+        return None
+    if any(other.symbols & streams.keys() for other in others):
+        return None
+    unit = UNITS["SECOND"] if numbers[0] >= UNITS["SECOND"] else UNITS["MILLISECOND"]
+    rows = f"the rows of {streams[of_rows[0].name]} in {length_text(ceil(numbers[0] / unit) * unit)}"
+    return " × ".join([*(other.text for other in others), rows])
+
+
+# --- rows that wait ---------------------------------------------------------------------------------------------------
+
+
+def waiting_rows(used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> Iterator[Diagnostic]:
+    """An ``SB211`` at the first use of each stream, or relation that changes, without a promise.
+
+    The bound M counts what has to be remembered between timestamps. A timestamp's rows wait until all streams are past
+    it (Tucker, Maier, Sheard, Fegaras, TKDE 15(3), 2003: the pass invariant of sort needs punctuations).
+    """
+    first: dict[str, Span] = {}
+    for name, span in used:
+        first.setdefault(name, span)
+    for name, span in first.items():
+        table = catalog.table(name)
+        if table is not None and not table.arrival.by_rows and table.arrival.mark is None:
+            message = f"{table.name} never promises to be past a timestamp, so all rows wait until the input ends"
+            help = "declare its lateness, punctuation records, or idle_after; the bound does not count rows that wait"
+            related = (Related.at(table.at, f"{table.name} is declared here"),) if table.at else ()
+            yield Diagnostic(Code.NEVER_PAST, message, file, span, help, related=related)

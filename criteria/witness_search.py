@@ -21,11 +21,10 @@ from streambound.criteria.contract import promised_distance
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
 from streambound.criteria.projected_time import only_whole_times, time_as_value, waiting_times
-from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
 from streambound.criteria.solution import DifferenceConstraint
 from streambound.criteria.witness import Witness, build, fits_at_any_size
-from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.criteria.witness_plan import Kept, WitnessPlan, reach
 
 MOST_PLANS = 1_728
 """Plans that are tried for one query before it is called *unknown*."""

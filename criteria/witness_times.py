@@ -13,9 +13,8 @@ from streambound.analyzer.closure import Sort
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import promised_distance
 from streambound.criteria.projected_time import time_as_value
-from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import DifferenceConstraint, conditions_of, solve
-from streambound.criteria.witness_plan import WitnessPlan
+from streambound.criteria.witness_plan import WitnessPlan, stated_differences
 
 _FIRST_MOMENT = parse_timestamp("2024-01-01 00:00:00")
 

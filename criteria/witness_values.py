@@ -11,7 +11,6 @@ from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
 from streambound.criteria.derived_rows import unit
 from streambound.criteria.projected_time import valued_times
-from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import (
     VALUES,
     Assignment,
@@ -21,7 +20,7 @@ from streambound.criteria.solution import (
     restricted,
     solve,
 )
-from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.criteria.witness_plan import Kept, WitnessPlan, stated_differences
 from streambound.criteria.witness_times import WitnessTimes
 
 MOST_TEXTS = 1_000_000

@@ -123,7 +123,7 @@ def _work(statements: Sequence[Statement]) -> float:
 
 def _with_repairs(item: Checked, work: Allowance) -> Checked:
     """A rejected statement with its repairs; with those that were found where there is no more work for others."""
-    from streambound.criteria.repairs.offered import with_repairs
+    from streambound.criteria.repairs.repair import with_repairs
 
     with work.spent(STATEMENT), suppress(RecursionError):
         return with_repairs(item)

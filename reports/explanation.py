@@ -16,7 +16,7 @@ from streambound.analyzer.types import DataType
 from streambound.analyzer.values import decode
 from streambound.criteria.check import Checked
 from streambound.criteria.judged import Judged
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.reports.derivation import derivation, paper_note
 from streambound.reports.outcome import outcome
 from streambound.reports.stages import STAGES

@@ -33,7 +33,7 @@ DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 class BoundText:
     """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
 
-    ``words`` say how long rows are kept, where this says more (`criteria.rows_in_words`).
+    ``words`` say how long rows are kept, where this says more (`criteria.large_bound`).
     ``promises`` are those of the catalog without which there may be no bound: results that break them are left out.
     ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
     """
@@ -166,7 +166,7 @@ def _size(checked: Checked) -> BoundText | None:
 
 
 def _words(checked: Checked, entries: Size) -> str:
-    from streambound.criteria.rows_in_words import rows_in_words
+    from streambound.criteria.large_bound import rows_in_words
 
     return "" if checked.catalog is None else rows_in_words(entries, checked.catalog)
 
@@ -224,8 +224,7 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
         return of_states
     if checked.bound is None or checked.decision is None:
         return None
-    found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))
-    return found
+    return certificate(checked.bound, checked.decision.query.distinct)
 
 
 def _drawings(checked: Checked) -> Mapping[str, str]:

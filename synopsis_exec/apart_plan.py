@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from streambound.analyzer.query import Comparison, Op
+from streambound.criteria.contents import TimeLimits
 from streambound.criteria.rows_apart import kept_apart
-from streambound.criteria.times import TimeLimits
 from streambound.synopsis_exec.branch_plan import BranchLowering, Participant, joins
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.variables import Variables

@@ -13,9 +13,9 @@ from itertools import product
 from operator import or_
 
 from streambound.analyzer.query import Comparison, Op
+from streambound.criteria.contents import TimeLimits
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Lapse, Member, SynopsisTable
-from streambound.criteria.times import TimeLimits
 from streambound.synopsis_exec.branch_plan import (
     BranchLowering,
     Participant,

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
@@ -25,7 +26,6 @@ from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, bucket_function, closings
-from streambound.criteria.dataflow.demand import items_of
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.key_places import key_places
@@ -274,7 +274,7 @@ class JobOperators(MadeOperators):
 
     def _project(self, operation: Operation, tree: nodes.Project) -> OperationRows:
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
-        items, places = items_of(tree, view), sorted(operation.demand.columns)
+        items, places = values_of(tree.items, view.schema), sorted(operation.demand.columns)
         return self.made_of(below, [self.text(items[place], view, below) for place in places], places)
 
     def _union(self, operation: Operation, tree: nodes.Union) -> OperationRows:

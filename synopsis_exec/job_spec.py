@@ -12,7 +12,7 @@ from typing import Any
 from streambound.analyzer.columns import Column
 from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.version import __version__
-from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.certificate import certificate
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
@@ -115,7 +115,7 @@ _LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
 
 def layout_sha256(plan: Plan) -> str:
     """A hash of what the tables store, and in which order: a state that was saved with another hash cannot be read."""
-    found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
+    found = certificate(plan.bound, plan.distinct)
     layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
     said: list[Any] = [plan.distinct, layout]
     items = (*plan.inputs, *plan.computed)

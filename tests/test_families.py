@@ -20,15 +20,14 @@ from streambound.analyzer.boundedness import Facts
 from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import QueryBound, bound, member_count
 from streambound.criteria.certificate import certificate, to_json
-from streambound.criteria.family import least
+from streambound.criteria.family import least, subsets
 from streambound.criteria.size import Number, Symbol
-from streambound.criteria.subsets import subsets
 from streambound.criteria.tables import Member, SynopsisTable
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.claims import ClaimedMember
+from streambound.recheck.certificates.family import sum_over_sets
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.certificates.subsets import sum_over_sets
 from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.job_spec import job_spec
 from support.certificates import rejections

@@ -32,7 +32,7 @@ def test_there_are_no_import_circles() -> None:
         for importer in imports.modules
         for imported in imports.find_modules_directly_imported_by(importer)
     )
-    assert graph.has_edge("streambound.gate.judging", "streambound.criteria.repairs.offered"), "in a function"
+    assert graph.has_edge("streambound.gate.judging", "streambound.criteria.repairs.repair"), "in a function"
     assert [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
 
 

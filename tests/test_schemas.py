@@ -19,7 +19,7 @@ from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.paper_verdict import by_the_paper
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.gate.suppressions import suppressed, today
 from streambound.reports.json_report import json_report
 from streambound.reports.outcome import outcome

@@ -134,7 +134,8 @@ def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool
     keyed = keyed_rows(tree)
     count = _ONE if not tree.keys else _count(tree, keyed, block, context, demand.final)
     proposition = "A1" if count is None else _GROUPS_GO.get(count.retention, "A1")
-    states = [_state(tree, "groups", proposition, range(width), Entry.SUMS, count, context)]
+    words, view = "there is an entry for each value of the key", context.views.of(tree)
+    states = [OperatorState.of(tree, "groups", proposition, range(width), Entry.SUMS, count, view, words)]
     states += [state for one in of_values for state in _values(tree, one, body, given, context, demand.final)]
     if body is None or sums is None:
         values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
@@ -155,23 +156,6 @@ def _expressions(
         yield from (*call.arguments, call.filter)
     for one in of_values:
         yield from (*one.read, one.where)
-
-
-def _state(
-    tree: Aggregate,
-    what: str,
-    proposition: str,
-    key: Sequence[int],
-    entry: Entry,
-    count: StateCount | None,
-    context: RuleContext,
-) -> OperatorState:
-    words = (
-        "" if count is not None else "there is an entry for each value of the key" if what == "groups" else "all values"
-    )
-    columns = context.views.of(tree).columns
-    blame = None if count is not None else next((p for p in key if columns[p].values.size is None), None)
-    return OperatorState(tree, what, proposition, tuple(key), entry, count, blame, words)
 
 
 def keyed_rows(tree: Aggregate) -> Project:
@@ -330,7 +314,7 @@ def _values(
             count, entry = rows, Entry.OPEN_VALUES
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
     proposition = "D6" if given.change > ViewKind.APPEND_ONLY else "A4"
-    return (_state(tree, "values", proposition, places, entry, count, context),)
+    return (OperatorState.of(tree, "values", proposition, places, entry, count, context.views.of(tree), "all values"),)
 
 
 def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:

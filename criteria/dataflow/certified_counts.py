@@ -13,9 +13,9 @@ from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Query
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
+from streambound.criteria.bound import BranchBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
-from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.certificate import branches_json
 from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.certified_nodes import CertifiedNodes, session_of
 from streambound.criteria.dataflow.counting import present_rows
@@ -34,9 +34,9 @@ from streambound.criteria.dataflow.state import (
     WholeView,
     WindowCount,
 )
-from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, path_of, row_schema
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, path_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, RowSource, place_of
-from streambound.criteria.dataflow.views import equalities, values_of
+from streambound.criteria.dataflow.views import equalities, pairs_of, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 
@@ -172,7 +172,7 @@ class CertifiedCounts:
                 order += [self.log.values(rows, place) for place in rising.summed]
                 return {"rule": "passed", "size": size, "number": key, "order": order, "each": self._count(others)}
             case BlockResults(queries, by_values):
-                return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
+                return {"rule": "results", "size": size, "branches": _results(queries, by_values)}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.first[view.tree]
                 if not below and view.parts:
@@ -407,9 +407,9 @@ def _rows_of_sessions(node: TreeNode) -> TreeNode | None:
     return (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
 
 
-def _results(queries: Sequence[Query], by_values: bool) -> Any:
+def _results(queries: Sequence[Query], by_values: bool) -> list[Json]:
     """Tables of the results of all branches of some split queries; of all there can be, where that is by values."""
-    found = list[Any]()
+    found = list[Json]()
     for query in queries:
         parts = list[BranchBound]()
         for number, branch in enumerate(query.branches):
@@ -420,6 +420,5 @@ def _results(queries: Sequence[Query], by_values: bool) -> Any:
             assert count is not None, "what is counted has a number"
             table = TableBound("results", layout, count, results=True)
             parts.append(BranchBound(number, Case(branch), synopsis, (table,)))
-        every = total([Number(0), *(one.tables[0].size for one in parts)])
-        found += certificate(QueryBound(tuple(parts), every), True).branches
-    return tuple(found)
+        found += branches_json(parts, True)
+    return found

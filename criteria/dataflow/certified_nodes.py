@@ -19,9 +19,9 @@ from streambound.criteria.dataflow.state import (
     WholeView,
     WindowCount,
 )
-from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, pairs_of
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import statement_views
+from streambound.criteria.dataflow.views import pairs_of, statement_views
 
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""

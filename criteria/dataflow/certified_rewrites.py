@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-
-from sqlglot import exp
+from typing import Any
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.certified_nodes import nodes_of, with_nodes
+from streambound.criteria.dataflow.certified_nodes import CertifiedNodes, nodes_of, with_nodes
 from streambound.criteria.dataflow.explained import FactLog
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.rewrites.not_in import anti_joins, without_not_in
-from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
-from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, meets_others, ranges_down
-from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
-from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, is_disjoint
-from streambound.criteria.dataflow.tree_nodes import Json, pairs_of
-from streambound.criteria.dataflow.views import Views, statement_views
-from streambound.preprocess.trees.conditions import filtered
+from streambound.criteria.dataflow.rewrites import (
+    FORMS,
+    Pass,
+    above_groups,
+    anti_joins,
+    disjoint_unions,
+    limited,
+    limits_of,
+    ranges_down,
+    sums_down,
+    without_not_in,
+    without_union,
+)
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
+from streambound.criteria.dataflow.views import Views, pairs_of, statement_views
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
 from streambound.preprocess.trees.not_in import compared
-from streambound.preprocess.trees.unions import in_both, one_selection
+from streambound.preprocess.trees.unions import in_both
+
+ByFacts = Callable[[Tree, Catalog, str], tuple[Tree, list[Json]]]
+"""A tree after a pass of that name, with each change."""
 
 
 def certified_rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Json]:
@@ -47,7 +56,7 @@ def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> tuple[Tree, 
     found = list[Json]()
     for one in passes:
         if one in _BY_FACTS:
-            tree, made = _BY_FACTS[one](tree, catalog)
+            tree, made = _BY_FACTS[one](tree, catalog, one.__name__)
             found += made
             continue
         changed = one(tree, catalog)
@@ -61,101 +70,91 @@ def _same(one: Tree, other: Tree) -> bool:
     return one == other and _places(one) == _places(other)
 
 
-def _upwards(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _paths(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths of a tree, those below an operator first."""
     for name, one in named_inputs(tree).items():
-        yield from _upwards(one, (*path, name))
+        yield from _paths(one, (*path, name))
     yield path
 
 
-def _selections(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
-    """What `disjoint_unions` does, union by union."""
-    found = list[Json]()
-    for path in _upwards(tree):
-        here = _at(tree, path)
-        both = in_both(here) if is_disjoint(here, catalog) else None
-        if both is None:
-            continue
-        registered = nodes_of(tree, catalog, path, {"both": both})
-        log, node = FactLog(registered.number), registered.at(both)
-        empty = next(place for place, column in enumerate(node.view.columns) if column.values.size == 0)
-        log.values(node, empty)
-        made: Json = {"rule": "disjoint_unions", "path": list(path), "facts": log.facts}
-        found.append(with_nodes(made, registered.claims))
-        tree = _with(tree, path, one_selection(here))
-    return tree, found
+def _everywhere(
+    local: Pass, made_of: Callable[[Tree], dict[str, Tree]], add: Callable[[FactLog, TreeNode], None]
+) -> ByFacts:
+    """What a pass does by a rule of one operator, by facts about the trees that are ``made_of`` it."""
+
+    def steps(tree: Tree, catalog: Catalog, rule: str) -> tuple[Tree, list[Json]]:
+        found = list[Json]()
+        for path in _paths(tree):
+            here = _at(tree, path)
+            changed = local(here, catalog)
+            if changed is not here:
+                made = made_of(here)
+                registered = nodes_of(tree, catalog, path, made)
+                log = FactLog(registered.number)
+                for node in map(registered.at, made.values()):
+                    add(log, node)
+                found.append(_claim(rule, path, log, registered))
+                tree = _with(tree, path, changed)
+        return tree, found
+
+    return steps
 
 
-def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
-    """What `anti_joins` does, join by join."""
-    found = list[Json]()
-    for path in _upwards(tree):
-        here = _at(tree, path)
-        compared_values = compared(here)
-        if compared_values is None:
-            continue
-        sides = dict(zip(("member", "values"), compared_values, strict=True))
-        registered = nodes_of(tree, catalog, path, sides)
-        log = FactLog(registered.number)
-        for node in map(registered.at, sides.values()):
-            for place, column in enumerate(node.view.columns):
-                if not column.values.null:
-                    log.values(node, place)
-        made: Json = {"rule": "anti_joins", "path": list(path), "facts": log.facts}
-        found.append(with_nodes(made, registered.claims))
-        tree = _with(tree, path, without_not_in(here, catalog))
-    return tree, found
+def _claim(rule: str, path: tuple[str, ...], log: FactLog, registered: CertifiedNodes, **more: Any) -> Json:
+    """A change of one operator, by facts about the tree before it."""
+    return with_nodes({"rule": rule, "path": list(path), **more, "facts": log.facts}, registered.claims)
 
 
-def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+def _both(tree: Tree) -> dict[str, Tree]:
+    both = in_both(tree)
+    assert both is not None, "it is a union of selections"
+    return {"both": both}
+
+
+def _sides(tree: Tree) -> dict[str, Tree]:
+    """What NOT IN compares."""
+    return dict(zip(("member", "values"), compared(tree) or (), strict=True))
+
+
+def _is_empty(log: FactLog, node: TreeNode) -> None:
+    log.values(node, next(place for place, column in enumerate(node.view.columns) if column.values.size == 0))
+
+
+def _are_values(log: FactLog, node: TreeNode) -> None:
+    for place, column in enumerate(node.view.columns):
+        if not column.values.null:
+            log.values(node, place)
+
+
+def _sums(tree: Tree, catalog: Catalog, rule: str) -> tuple[Tree, list[Json]]:
     """What `sums_down` does, select list by select list."""
     found, todo = list[Json](), list[tuple[str, ...]]([()])
     while todo:
         path = todo.pop()
-        here = _at(tree, path)
-        pushed = above_groups(here, catalog)
+        pushed = above_groups(_at(tree, path), catalog)
         if pushed is not None:
-            is_left, changed = pushed
-            found.append({"rule": "sums_down", "path": list(path), "side": "left" if is_left else "right"})
-            tree = _with(tree, path, changed)
+            found.append({"rule": rule, "path": list(path), "side": pushed[0]})
+            tree = _with(tree, path, pushed[1])
         todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
     return tree, found
 
 
-def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+def _limits(tree: Tree, catalog: Catalog, _: str) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
     todo: list[tuple[tuple[str, ...], Views]] = [((), statement_views(catalog))]
     while todo:
         path, views = todo.pop()
-        here = _at(tree, path)
-        for name, part, column in _limits_of(here, views):
+        for side, part, column in limits_of(_at(tree, path), views):
             registered = nodes_of(tree, catalog, path, {})
             log, pair = FactLog(registered.number), registered.at(pairs_of(_at(tree, path)))
-            made: Json = {"rule": "limit", "path": list(path), "side": name, "condition": part.sql("spark")}
-            made |= {"fact": log.values(pair, column), "facts": log.facts}
-            found.append(with_nodes(made, registered.claims))
-            changed = filtered(getattr(_at(tree, path), name), part, catalog)
-            tree = _with(tree, (*path, name), changed)
+            fact, text = log.values(pair, column), part.sql("spark")
+            found.append(_claim("limit", path, log, registered, side=side, condition=text, fact=fact))
+            tree = _with(tree, path, limited(_at(tree, path), side, part, catalog))
         here = _at(tree, path)
         inside = views.inside(here) if isinstance(here, nodes.Fixpoint) else views
         todo += [((*path, name), inside if name == "step" else views) for name in reversed(named_inputs(here))]
     return tree, found
-
-
-def _limits_of(tree: Tree, views: Views) -> list[tuple[str, exp.Expr, int]]:
-    """The limits of a join's sides, with the columns of pairs that they are of."""
-    if not meets_others(tree, views.catalog):
-        return []
-    left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
-    width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()
-    if tree.kind in LEFT_MEETS:
-        of_left = limits(tree.left, left, pair.columns[:width], views.catalog)
-        found += [("left", part, place) for place, part in of_left]
-    if tree.kind in RIGHT_MEETS:
-        of_right = limits(tree.right, right, pair.columns[width:], views.catalog)
-        found += [("right", part, place + width) for place, part in of_right]
-    return found
 
 
 def _at(tree: Tree, path: tuple[str, ...]) -> Tree:
@@ -176,10 +175,10 @@ def _places(tree: Tree) -> list[object]:
     return [tree.at, *(at for below in named_inputs(tree).values() for at in _places(below))]
 
 
-_BY_FACTS: Mapping[Pass, Callable[[Tree, Catalog], tuple[Tree, list[Json]]]] = {
+_BY_FACTS: Mapping[Pass, ByFacts] = {
     ranges_down: _limits,
-    disjoint_unions: _selections,
-    anti_joins: _not_in,
+    disjoint_unions: _everywhere(without_union, _both, _is_empty),
+    anti_joins: _everywhere(without_not_in, _sides, _are_values),
     sums_down: _sums,
 }
 """Passes of which each change is certified by itself."""

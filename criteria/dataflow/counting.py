@@ -16,8 +16,8 @@ from math import ceil, floor
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Tree
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.analyzer.symbols import symbol
 from streambound.analyzer.work import spend
+from streambound.criteria.count import rows_at
 from streambound.criteria.dataflow.closing import ClosingTime, closings, shortest
 from streambound.criteria.dataflow.state import (
     ColumnCount,
@@ -31,7 +31,7 @@ from streambound.criteria.dataflow.state import (
     smaller,
 )
 from streambound.criteria.dataflow.view import OperatorView, Places, RowSource
-from streambound.criteria.size import Number, Size, Symbol, product, total
+from streambound.criteria.size import Number, Size, product, total
 
 _MOST_SOURCES = 6
 """Sources of which all sets are tried."""
@@ -280,14 +280,8 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
 
 
 def rows_of(stream: DeclaredTable, timestamps: int) -> Size:
-    """The rows that a stream brings at so many timestamps that follow each other.
-
-    ``c_S * w``, or with a ``max_rate`` ``rate_S * ⌈w / per⌉``: the smaller one where the catalog gives both.
-    """
-    most, rate = stream.max_per_timestamp, stream.max_rate
-    if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
-        return product([Symbol(symbol("rate", stream.name), rate.rows), Number(rate.intervals(timestamps))])
-    return product([Symbol(symbol("c", stream.name), most), Number(timestamps)])
+    """The rows that a stream brings at so many timestamps that follow each other."""
+    return rows_at(stream.name, stream.max_per_timestamp, stream.max_rate, timestamps)
 
 
 def held_keys(view: OperatorView, places: Places) -> Iterator[HeldKey]:

@@ -9,10 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from sqlglot import exp
-
-from streambound.analyzer.algebra.nodes import Project, Star
-from streambound.analyzer.algebra.schema import starred_places
+from streambound.analyzer.algebra.nodes import Project
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 
@@ -57,20 +55,8 @@ def everything(view: OperatorView) -> Demand:
 
 def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
     """What a select list needs of its input."""
-    items = items_of(tree, given)
+    items = values_of(tree.items, given.schema)
     columns = frozenset[int]().union(*(given.read_by(items[place]) for place in demand.columns))
     limited = {*demand.most, *chain.from_iterable(demand.apart)}
     places = {one: place for one in limited if (place := place_of(items[one], given)) is not None}
     return replace(demand.at(places), columns=columns)
-
-
-def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:
-    """The columns of a select list, as expressions over its input."""
-    found: list[exp.Expr] = []
-    for item in tree.items:
-        if isinstance(item, Star):
-            named = (given.schema[place] for place in starred_places(item, given.schema))
-            found += [exp.column(one.name, table=one.alias or None, quoted=True) for one in named]
-        else:
-            found.append(item.value.syntax)
-    return found

@@ -18,7 +18,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
-from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.certificate import amount_json, branches_json
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.certified_counts import CertifiedCounts
 from streambound.criteria.dataflow.certified_nodes import CertifiedNodes, with_nodes
@@ -36,7 +36,6 @@ from streambound.criteria.dataflow.state import (
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
 from streambound.criteria.dataflow.view import place_of
 from streambound.criteria.dataflow.views import statement_views
-from streambound.criteria.size import Size
 from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
@@ -61,7 +60,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
         "facts": maker.log.facts,
         "operation": operation,
         "keys": [maker.state(one, None) for one in judgement.keys],
-        "entries": _amount(entries),
+        "entries": amount_json(entries),
     }
     return with_nodes(document, registered.claims)
 
@@ -103,7 +102,7 @@ class _Maker:
             distinct = True if one.rows.best is not None else distinct
             if one.states and one.states[0].proposition == "B1":
                 distinct = True
-            branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
+            branches = branches_json(sizes.branches, distinct) if sizes is not None else []
             found["block"] = {"distinct": distinct, "branches": branches}
         return found
 
@@ -134,7 +133,7 @@ class _Maker:
         made: Json = {
             "what": state.what,
             "proposition": state.proposition,
-            "size": _amount(count.size),
+            "size": amount_json(count.size),
         }
         if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = CertifiedCounts(self.nodes, self.log).why(state, count, one)
@@ -162,7 +161,3 @@ class _Maker:
         if place is not None and now is not None:
             made["order"] = [self.log.time(below, place, NOW, now.function), self.log.values(below, place)]
         return made
-
-
-def _amount(size: Size) -> Json:
-    return {"formula": size.text, "value": size.value}

@@ -40,7 +40,6 @@ from streambound.criteria.dataflow.tree_nodes import (
     needed_inputs,
     never_changes,
     origin,
-    pairs_of,
     point_json,
     present_points,
     row_of,
@@ -51,7 +50,7 @@ from streambound.criteria.dataflow.tree_nodes import (
     time_json,
 )
 from streambound.criteria.dataflow.view import place_of
-from streambound.criteria.dataflow.views import equalities, in_pairs_only
+from streambound.criteria.dataflow.views import equalities, in_pairs_only, pairs_of
 
 
 @dataclass
@@ -244,11 +243,7 @@ class FactLog:
         for name, end, points in (("high", high, (column, None)), ("low", low, (None, column))):
             if end is None or (found.ends[0 if name == "low" else 1]) == end:
                 continue
-            path = self.path(node, *points)
-            if path is not None:
-                made[name] = [self.step(node, one) for one in path]
-                made.setdefault("present", []).extend(self._there(node, path))
-                total = sum(one.most for one in path)
+            if (total := self._told(node, made, name, *points)) is not None:
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
 
@@ -432,14 +427,7 @@ class FactLog:
     def _near(self, node: TreeNode, column: int, source: str) -> Json:
         """Paths to a source's time and back."""
         made: Json = {"rule": "path"}
-        ends: dict[str, int | None] = {"low": None, "high": None}
-        for name, points in (("high", (column, source)), ("low", (source, column))):
-            path = self.path(node, *points)
-            if path is not None:
-                made[name] = [self.step(node, one) for one in path]
-                made.setdefault("present", []).extend(self._there(node, path))
-                ends[name] = sum(one.most for one in path)
-        low, high = ends["low"], ends["high"]
+        high, low = self._told(node, made, "high", column, source), self._told(node, made, "low", source, column)
         made["time"] = time_json(TimePromise(source, None if low is None else -low, high), node)
         return made
 
@@ -502,14 +490,10 @@ class FactLog:
         return None
 
     def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
-        later, earlier = self.path(node, name, mine), self.path(node, mine, name)
         made: Json = {"rule": "path", "uses": [first]}
-        for place, path in (("low", later), ("high", earlier)):
-            if path is not None:
-                made[place] = [self.step(node, one) for one in path]
-                made.setdefault("present", []).extend(self._there(node, path))
-        low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
-        high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
+        later, earlier = self._told(node, made, "low", name, mine), self._told(node, made, "high", mine, name)
+        low = None if own.low is None or later is None else own.low - later
+        high = None if own.high is None or earlier is None else own.high + earlier
         made["time"] = time_json(TimePromise(name, low, high, own.function, own.width), node)
         return made
 
@@ -550,6 +534,15 @@ class FactLog:
             if not changed:
                 break
         return best[last][1] if last in best else None
+
+    def _told(self, node: TreeNode, made: Json, name: str, first: Point, last: Point) -> int | None:
+        """The sum of a shortest path, by which a fact says its end; None where there is none."""
+        path = self.path(node, first, last)
+        if path is None:
+            return None
+        made[name] = [self.step(node, one) for one in path]
+        made.setdefault("present", []).extend(self._there(node, path))
+        return sum(one.most for one in path)
 
     def contradiction(self, node: TreeNode) -> list[PathStep] | None:
         """A path that leads back to where it begins, whose sum is negative."""

@@ -22,6 +22,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.recent_rows import asks_for_newest, recent_rows
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
@@ -33,11 +34,10 @@ from streambound.criteria.dataflow.blocks import (
     unread,
     version_of,
 )
-from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
+from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, untested, with_clips
 from streambound.criteria.dataflow.counting import apart, different, least, rows_of
-from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
+from streambound.criteria.dataflow.demand import Demand, everything, of_items
 from streambound.criteria.dataflow.key_places import key_places
-from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
     BestValue,
     Entry,
@@ -91,7 +91,7 @@ def _recent(tree: Join, demand: Demand, context: RuleContext) -> Operation:
 
 def _untested(tree: Join, context: RuleContext) -> str | None:
     """Why no job tests a join's condition, in words; None where one does."""
-    left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    left, pair = context.views.of(tree.left), context.views.pairs(tree)
     if tree.member is not None:
         return "a NOT IN of what is not compared by columns"
     if tree.kind is JoinKind.INNER:
@@ -115,7 +115,7 @@ class Sides:
 def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     """What a join's condition leaves of the rows of its sides that may have partners."""
     left, right = context.views.of(tree.left), context.views.right_of_pairs(tree)
-    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    pair = context.views.pairs(tree)
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), [*conjuncts(tree.condition), *conjuncts(tree.member)]
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
@@ -142,7 +142,7 @@ def _waiting(side: OperatorView, pairs: Sequence[ColumnFacts]) -> OperatorView:
 
 def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     left, right = context.views.of(tree.left), context.views.of(tree.right)
-    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    pair = context.views.pairs(tree)
     width = len(left.schema)
     mine, theirs = sides_of(tree, demand, left, pair)
     mine, theirs = _with_key(tree.left, mine, context), _with_key(tree.right, theirs, context)
@@ -211,14 +211,8 @@ def _side(
     count = least(one for one, _ in found if one is not None)
     best = next((best for one, best in found if one is count), None)
     proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
-    blame = (
-        None
-        if count is not None
-        else next((place for place in sorted(needed.columns) if view.columns[place].values.size is None), None)
-    )
-    words = "" if count is not None else f"rows of the {what} side wait for partners"
-    places = tuple(sorted(needed.columns))
-    return OperatorState(tree, what, proposition, places, Entry.NUMBER, count, blame, words, best=best)
+    words = f"rows of the {what} side wait for partners"
+    return OperatorState.of(tree, what, proposition, needed.columns, Entry.NUMBER, count, view, words, best=best)
 
 
 def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:
@@ -290,7 +284,7 @@ def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = F
         return stream
     match with_conditions(tree):
         case Join(kind=kind, using=(), member=None) as tree if root or kind not in ONE_SIDED:
-            left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER))
+            left, pair = context.views.of(tree.left), context.views.pairs(tree)
             demands = sides_of(tree, demand, left, pair)
             below = [_made_again(*one, context) for one in zip((tree.left, tree.right), demands, strict=True)]
             joined = frozenset(n for n, one in enumerate(below) if one is not None and one.inputs)
@@ -300,7 +294,7 @@ def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = F
             below = [_made_again(input, demand, context)]
         case Project(input) as tree:
             given = context.views.of(input)
-            items = items_of(tree, given)
+            items = values_of(tree.items, given.schema)
             if any(place_of(items[place], given) is None for place in demand.columns):
                 return None
             below = [_made_again(input, of_items(tree, given, demand), context)]
@@ -348,7 +342,7 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
         words = "a version as of another time than that at which the rows beside it come"
         help = "below a GROUP BY take each row's, AS OF S.ts; or leave AS OF out, and results change with the relation"
         return without_rule(version, words, help)
-    mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))
+    mine, theirs = sides_of(tree, demand, left, context.views.pairs(tree))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows)
     state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
 from streambound.analyzer.algebra.names_apart import with_names_apart
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.view_facts import ROW_BESIDE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog, Kind
@@ -23,11 +24,11 @@ from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
 from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
 from streambound.criteria.dataflow.counting import different, least, rows_of
-from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
+from streambound.criteria.dataflow.demand import Demand, everything, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
+from streambound.criteria.dataflow.rewrites import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
@@ -226,7 +227,7 @@ def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | Non
             return unread(context.views.of(input), condition)
         case nodes.Project(input):
             given = context.views.of(input)
-            items = items_of(tree, given)
+            items = values_of(tree.items, given.schema)
             return unread(given, *(items[place] for place in sorted(demand.columns)))
         case nodes.Over(input, calls):
             read = [one for call in calls for one in (*call.partition, *(key.value for key in call.order))]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import starred_places
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Branch
 from streambound.analyzer.relation_queries import is_static
@@ -31,7 +30,9 @@ def key_places(tree: nodes.Tree, context: RuleContext, width: int) -> KeyPlaces 
         case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input):
             return below(input)
         case nodes.Project(input):
-            return _moved(below(input), _shown(tree, context))
+            given = context.views.of(input)
+            shown = enumerate(values_of(tree.items, given.schema))
+            return _moved(below(input), {n: place_of(value, given) for n, value in shown})
         case nodes.Bucket(input, kind) if kind is not nodes.BucketKind.SESSION:
             return below(input)
         case nodes.Distinct(input):
@@ -75,17 +76,6 @@ def _moved(found: KeyPlaces | None, shown: Mapping[int, int | None]) -> KeyPlace
     return tuple(frozenset(place for place, of in shown.items() if of in one) for one in found)
 
 
-def _shown(tree: nodes.Project, context: RuleContext) -> dict[int, int | None]:
-    """The columns of a select list that are columns of its input."""
-    given, found = context.views.of(tree.input), list[int | None]()
-    for item in tree.items:
-        if isinstance(item, nodes.Star):
-            found += starred_places(item, given.schema)
-        else:
-            found.append(place_of(item.value.syntax, given))
-    return dict(enumerate(found))
-
-
 def _of_join(tree: nodes.Join, context: RuleContext, width: int) -> KeyPlaces | None:
     """The columns of a join of rows of one key: the condition makes those of both sides equal, or a side has no key."""
     if tree.using or tree.kind is nodes.JoinKind.NOT_IN:
@@ -100,7 +90,7 @@ def _of_join(tree: nodes.Join, context: RuleContext, width: int) -> KeyPlaces | 
     left = key_places(tree.left, context, width)
     if left is None or right is None:
         return None
-    pair = context.views.of(replace(tree, kind=nodes.JoinKind.INNER))
+    pair = context.views.pairs(tree)
     equal = [{place_of(one.left, pair), place_of(one.right, pair)} for one in equalities(tree.condition)]
     if not all(any(two & mine and two & theirs for two in equal) for mine, theirs in zip(left, right, strict=True)):
         return None

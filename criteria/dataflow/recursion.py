@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.sql_words import sql_words
+from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.expressions.whole_numbers import whole_number
@@ -34,7 +35,7 @@ from streambound.analyzer.operators_outside import subquery_word
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import different
-from streambound.criteria.dataflow.demand import Demand, everything, items_of
+from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, Undecided, without_rule
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
@@ -112,7 +113,7 @@ def _unread(tree: Project | Filter | Join, context: RuleContext) -> str | None:
     below = replace(tree, kind=JoinKind.INNER) if isinstance(tree, Join) else tree.input
     given, mine = context.views.of(below), _made(below, context)
     if isinstance(tree, Project):
-        items = items_of(tree, given)
+        items = values_of(tree.items, given.schema)
         return next((words for one in items if (words := _unread_item(one, given, mine)) is not None), None)
     operands = (one for part in conjuncts(tree.condition) for one in _operands(part))
     return _OF_RECURSION if any(given.read_by(one) & mine and not _is_column(one, given) for one in operands) else None
@@ -127,7 +128,8 @@ def _made(tree: Tree, context: RuleContext) -> Places:
             return _made(input, context)
         case Project(input):
             given, mine = context.views.of(input), _made(input, context)
-            return frozenset(place for place, one in enumerate(items_of(tree, given)) if given.read_by(one) & mine)
+            items = values_of(tree.items, given.schema)
+            return frozenset(place for place, one in enumerate(items) if given.read_by(one) & mine)
         case Join(left=left, right=right):
             width = len(context.views.of(left).schema)
             return _made(left, context) | {place + width for place in _made(right, context)}
@@ -170,6 +172,5 @@ def _is_column(node: exp.Expr, given: OperatorView) -> bool:
 
 
 def _state(tree: Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:
-    blame = None if count is not None else next((p for p, c in enumerate(view.columns) if c.values.size is None), None)
-    words = "" if count is not None else "the recursion's rows have no limit"
-    return OperatorState(tree, what, proposition, tuple(sorted(view.every)), Entry.ROW, count, blame, words)
+    words = "the recursion's rows have no limit"
+    return OperatorState.of(tree, what, proposition, view.every, Entry.ROW, count, view, words)

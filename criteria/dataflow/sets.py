@@ -62,9 +62,8 @@ def _below(tree: nodes.Tree, context: RuleContext) -> Operation:
 
 
 def _rows(tree: nodes.Tree, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:
-    blame = None if count is not None else next((p for p, c in enumerate(view.columns) if c.values.size is None), None)
-    words = "" if count is not None else "rows are compared with all their columns"
-    return OperatorState(tree, what, proposition, tuple(sorted(view.every)), Entry.ROW, count, blame, words)
+    words = "rows are compared with all their columns"
+    return OperatorState.of(tree, what, proposition, view.every, Entry.ROW, count, view, words)
 
 
 def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context: RuleContext) -> Operation:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.algebra.window_functions import Looks, window_function
@@ -217,6 +218,26 @@ class OperatorState:
     window: WindowRows | None = field(default=None, repr=False)
     best: BestValue | None = None
     violations: tuple[Violation, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        operator: Tree,
+        what: str,
+        proposition: str,
+        key: Iterable[int],
+        entry: Entry,
+        count: StateCount | None,
+        given: OperatorView,
+        words: str,
+        **other: Any,
+    ) -> OperatorState:
+        """What is remembered of a view's rows; without a count ``words`` say what grows, and a column is blamed."""
+        places = tuple(sorted(key))
+        if count is not None:
+            return cls(operator, what, proposition, places, entry, count, **other)
+        blame = next((place for place in places if given.columns[place].values.size is None), None)
+        return cls(operator, what, proposition, places, entry, None, blame, words, **other)
 
     @property
     def reads_apart(self) -> bool:

@@ -244,7 +244,7 @@ def _of_sources(operation: Operation, context: RuleContext) -> Iterator[Columns]
 
 def _of_conditions(tree: nodes.Join, context: RuleContext) -> Iterator[StateColumn]:
     """What is computed of a side's rows to be compared: operands that are no columns, and conditions of one side."""
-    pair = context.views.of(replace(tree, kind=nodes.JoinKind.INNER, member=None))
+    pair = context.views.pairs(tree)
     width = len(context.views.of(tree.left).schema)
     for part in chain.from_iterable(map(_leaves, (*conjuncts(tree.condition), *conjuncts(tree.member)))):
         read = {place >= width for place in pair.read_by(part)}

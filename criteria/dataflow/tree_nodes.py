@@ -10,9 +10,9 @@ from typing import Any
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
-from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.syntax import column_of, conjuncts
+from streambound.analyzer.algebra.substitution import values_of
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
@@ -241,14 +241,6 @@ def never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
     return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
 
 
-def pairs_of(tree: nodes.Tree) -> nodes.Join:
-    """The pairs of a join."""
-    assert isinstance(tree, nodes.Join), "pairs are of a join"
-    return nodes.Join(
-        nodes.JoinKind.INNER, tree.left, tree.right, tree.condition, tree.using, syntax=tree.syntax, at=tree.at
-    )
-
-
 def has_partner(node: TreeNode, column: int) -> bool:
     """Whether a column of a join's rows is there with a partner only."""
     assert isinstance(node.tree, nodes.Join), "it is one"
@@ -266,7 +258,7 @@ def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | No
     match tree:
         case nodes.Project():
             below = node.input("input")
-            return _of_expression(below, _items(tree, below.view)[column])
+            return _of_expression(below, values_of(tree.items, below.view.schema)[column])
         case nodes.Aggregate(keys=keys):
             return _of_expression(node.input("input"), keys[column].value.syntax) if column < len(keys) else None
         case nodes.Join(using=()):
@@ -282,16 +274,6 @@ def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | No
 def _of_expression(below: TreeNode, expression: Any) -> tuple[TreeNode, int | None, Any]:
     place = place_of(expression, below.view)
     return below, place, expression
-
-
-def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
-    found = list[Any]()
-    for item in tree.items:
-        if isinstance(item, nodes.Star):
-            found += [column_of(given.schema[place]) for place in starred_places(item, given.schema)]
-        else:
-            found.append(item.value.syntax)
-    return found
 
 
 # --- as plain JSON ----------------------------------------------------------------------------------------------------

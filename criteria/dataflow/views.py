@@ -84,6 +84,10 @@ class Views:
             known[1].schema if known else schema(tree, self.catalog, self._recursive.schema if self._recursive else ())
         )
 
+    def pairs(self, tree: nodes.Join) -> OperatorView:
+        """The view of a join's pairs."""
+        return self.of(pairs_of(tree))
+
     def _view(self, tree: nodes.Tree) -> OperatorView:
         columns = self.schema(tree)
         recursive = self._recursive
@@ -445,6 +449,13 @@ def _rising(call: nodes.WindowCall, place: int, given: OperatorView) -> RisingCo
     if not never_falls(call, least) or None in within:
         return None
     return RisingColumn(place, frozenset(one for one in within if one is not None), given.tree, order, tuple(summed))
+
+
+@by_identity
+def pairs_of(tree: nodes.Tree) -> nodes.Join:
+    """The pairs of a join."""
+    assert isinstance(tree, nodes.Join), "pairs are of a join"
+    return replace(tree, kind=nodes.JoinKind.INNER, member=None)
 
 
 @by_identity

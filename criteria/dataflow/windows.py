@@ -195,12 +195,12 @@ def _window(
 def _state(
     tree: nodes.Over, calls: tuple[nodes.WindowCall, ...], kept: Kept | None, given: OperatorView
 ) -> OperatorState:
-    places = tuple(sorted(given.read_by(*calls[0].partition)))
-    blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
-    rows = "rows of each partition" if calls[0].partition else "all rows"
-    words = "" if kept is not None else f"{rows} are kept"
+    places = given.read_by(*calls[0].partition)
+    words = f"{'rows of each partition' if calls[0].partition else 'all rows'} are kept"
     count, asked = (None, AskedRows()) if kept is None else kept
-    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
+    return OperatorState.of(
+        tree, "rows", "OVER", places, Entry.ROW, count, given, words, window=WindowRows(calls, asked)
+    )
 
 
 def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:

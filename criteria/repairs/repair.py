@@ -10,21 +10,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Fix, FixKind, Repairs
 from streambound.analyzer.edits import Edit, Hunk, hunks
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import share
 from streambound.criteria.check import Checked
+from streambound.criteria.large_bound import rows_in_words
 from streambound.criteria.repairs.demands import not_exists, past_relations, unseen_duplicates
 from streambound.criteria.repairs.keyed import buckets, domains, open_keys, relations
 from streambound.criteria.repairs.rejected import Change, Rejected, stretch
 from streambound.criteria.repairs.waits import windows
-from streambound.criteria.rows_in_words import rows_in_words
 from streambound.criteria.wording import listed
 
 RULES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
@@ -230,3 +231,15 @@ def _remembered(checked: Checked) -> str:
     if len(counted) > _LONG:
         return "then it is bounded"
     return f"then at most {counted} {'entry' if number == 1 else 'entries'}"
+
+
+def with_repairs(item: Checked, thorough: bool = False) -> Checked:
+    """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
+    if not item.rejected or item.catalog is None:
+        return item
+    repairs = repair(item.statement, item.catalog, THOROUGH if thorough else QUICK)
+    diagnostics = list(item.diagnostics)
+    first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
+    if first is not None:
+        diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
+    return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))

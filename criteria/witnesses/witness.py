@@ -23,9 +23,8 @@ from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
-from streambound.criteria.reach import Reach
 from streambound.criteria.witness import Witness, build, most_at_once
-from streambound.criteria.witness_plan import WitnessPlan
+from streambound.criteria.witness_plan import Reach, WitnessPlan
 from streambound.criteria.witness_search import plans
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
 from streambound.criteria.witnesses.executed import Executed

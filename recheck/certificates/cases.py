@@ -8,7 +8,6 @@ from dataclasses import replace
 from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
 from streambound.recheck.certificates.claims import ClaimedBranch as Claim
 from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
 
 _OPPOSITE = {Op.LE: Op.GT, Op.GT: Op.LE, Op.LT: Op.GE, Op.GE: Op.LT}
 _Path = tuple[Comparison, ...]
@@ -39,7 +38,7 @@ def _covered(branch: Branch, cases: list[_Path], path: _Path) -> bool:
     if any(not case for case in cases):
         return True
     if not cases:
-        return _contradictory(_with(branch, path))
+        return Conditions(_with(branch, path)).contradictory
     condition = cases[0][0]
     return all(
         _covered(branch, [_without(case, side) for case in cases if _opposite(side) not in case], (*path, side))
@@ -59,11 +58,3 @@ def _with(branch: Branch, conditions: _Path) -> Branch:
     for condition in conditions:
         branch = replace(branch, where=conjunction((branch.where, condition)))
     return branch
-
-
-def _contradictory(branch: Branch) -> bool:
-    conditions = Conditions(branch)
-    try:
-        return any(conditions.follows.bound(a, a) is None for a in conditions.attributes)
-    except ContradictionError:
-        return True

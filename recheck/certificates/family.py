@@ -8,13 +8,13 @@ same future if every condition follows from those whose outcome is so decided wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from itertools import product as pairs
 
-from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.query import Attribute, Comparison
 from streambound.recheck.certificates.best import alike, components
 from streambound.recheck.certificates.claims import (
     ClaimedCount,
@@ -23,13 +23,11 @@ from streambound.recheck.certificates.claims import (
     ClaimedTable,
     RejectedError,
 )
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import Distances, Edge
+from streambound.recheck.certificates.conditions import Conditions, Distances
 from streambound.recheck.certificates.names import counts_of, unknown
 from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.certificates.sizes import Checker, Symbols, agreeing
-from streambound.recheck.certificates.subsets import sum_over_sets
-from streambound.recheck.certificates.sufficiency import Known, implied
+from streambound.recheck.certificates.sufficiency import Known, bounds, settled, wrong_extrema, wrong_keys
 
 
 def wrong_family(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
@@ -132,19 +130,12 @@ class _Family:
 
     def misplaced(self) -> Iterator[str]:
         """Attributes that are not the table's, and values that are taken from where they need not be, or are not."""
-        for stored in self.table.stored:
-            attributes = (stored.attribute, *(other for other, _ in stored.equal))
-            if not all(a.source in self.homes and a in self.conditions.attributes for a in attributes):
-                yield f"table {self.table.name} stores {stored.attribute}, which is not an attribute of it"
-                return
-            for other, offset in stored.equal:
-                if self.conditions.equal(other, stored.attribute) != offset:
-                    value = f"{stored.attribute} + {offset}"
-                    yield f"table {self.table.name} takes {other} for {value}, which it need not be"
+        wrong = list(wrong_keys(self.conditions, self.table))
+        yield from wrong
+        for stored in () if wrong else self.table.stored:
+            for other, _ in stored.equal:
                 if any(self.parted(other.source, stored.attribute.source)):
                     yield f"table {self.table.name} may hold {other} where there is no {stored.attribute}"
-            if stored.cuts and (stored.low or stored.high or self.conditions.is_integer(stored.attribute)):
-                yield f"table {self.table.name} clips {stored.attribute} and cuts it, or cuts integers"
         for age in self.table.ages:
             if age.stream not in self.table.streams or (age.expires is None) == (age.saturates is None):
                 yield f"table {self.table.name} has no age of {age.stream}"
@@ -181,21 +172,18 @@ class _Family:
 
     def mislimited(self) -> Iterator[str]:
         """Extrema that limit more than the query does, or of which an entry may have no best match."""
-        name = self.table.name
-        for extremum in self.table.extrema:
-            for own, offset in extremum.of:
-                for other, more, strict in extremum.limits:
-                    if len(self.homes.get(own.source, ())) != 1 or other.source in self.known_of(own).table.sources:
-                        yield f"table {name} limits {other} by {own}, which are not one inside and one outside"
-                    elif not implied(self.conditions, extremum, (own, offset), (other, more, strict)):
-                        yield f"table {name} limits {other} by {own} more than the query does"
+        yield from wrong_extrema(self.conditions, self.table, self._parted)
         for one, another in combinations(self.table.extrema, 2):
             for (x, _), (y, _) in pairs(one.of, another.of):
                 inside = self.known_of(x).table.sources | self.known_of(y).table.sources
                 limited = ({a.source for a, _, _ in e.limits} - inside for e in (one, another))
                 linked = (c for missed in pairs(*limited) for c in self._components(frozenset(missed)))
                 if any({x.source, y.source} <= c and not alike(self.conditions, one, another, c) for c in linked):
-                    yield f"table {name} may have several best matches, by {x} and by {y}"
+                    yield f"table {self.table.name} may have several best matches, by {x} and by {y}"
+
+    def _parted(self, own: Attribute, other: Attribute) -> bool:
+        one = len(self.homes.get(own.source, ())) == 1
+        return one and other.source not in self.known_of(own).table.sources
 
     def known_of(self, attribute: Attribute) -> Known:
         """What the key says wherever an attribute's source, that one member brings, is in an entry."""
@@ -233,13 +221,8 @@ class _Family:
         return len(known.table.streams) < len(self.table.streams)
 
     def _settled(self, atom: Comparison) -> bool:
-        if atom.op is not Op.NE:
-            return all(self._decided.implies(*edge) for edge in self.conditions.edges(atom))
-        x, y = atom.attributes
-        if all(known.exactly(mine) for mine, known in self._sides(x, y)):
-            return True
-        apart = (Comparison(atom.left, op, atom.right, atom.offset) for op in (Op.LT, Op.GT))
-        return any(self._decided.implies(*edge) for less in apart for edge in self.conditions.edges(less))
+        exactly = all(known.exactly(mine) for mine, known in self._sides(*atom.attributes))
+        return settled(self.conditions, self._decided, atom, exactly)
 
     def _sides(self, x: Attribute, y: Attribute) -> Iterator[tuple[Attribute, Known]]:
         """The ways in which two attributes can be parted: which one is inside, and what the key says then."""
@@ -249,19 +232,7 @@ class _Family:
     @cached_property
     def _decided(self) -> Distances:
         """What follows from bounds that hold wherever their two ends may be."""
-        return Distances(self._edges())
-
-    def _edges(self) -> Iterator[Edge]:
-        follows, attributes = self.conditions.follows, self.conditions.attributes
-        for x in attributes:
-            zero = self.conditions.zero(x)
-            for one, other in ((x, zero), (zero, x)):
-                if (bound := follows.bound(one, other)) is not None:
-                    yield one, other, bound[0], bool(bound[1])
-            for y in attributes:
-                bound = follows.bound(x, y)
-                if bound is not None and x != y and self._holds_everywhere(x, y):
-                    yield x, y, bound[0], bool(bound[1])
+        return Distances(bounds(self.conditions, self._holds_everywhere))
 
     def _holds_everywhere(self, x: Attribute, y: Attribute) -> bool:
         return all(self._holds(mine, known, x, y) for mine, known in self._sides(x, y))
@@ -308,10 +279,82 @@ class _Family:
         for fault in unknown(self.conditions, replace(table, count=count)):
             raise RejectedError(fault)
         checker = Checker(self.conditions, replace(table, count=count))
-        covered = checker.covered(count)
-        checker.in_order(count)
         wanted = {s.attribute for s in self.table.stored if s.attribute.source in mine}
-        wanted |= {self.conditions.time(age.stream) for age in self.table.ages if age.stream in mine}
-        if missing := sorted(map(str, wanted - covered)):
-            raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
+        checker.check(wanted | {self.conditions.time(age.stream) for age in self.table.ages if age.stream in mine})
         return checker
+
+
+# --- sums over sets ---------------------------------------------------------------------------------------------------
+
+
+_ONE = Quantity.number(1)
+MOST = 20_000
+"""Steps after which a sum is given up."""
+
+
+def sum_over_sets(members: Sequence[ClaimedMember], own: Sequence[Quantity]) -> Quantity:
+    """The sum over all sets but the empty and the full one; each member comes later than those that it is after.
+
+    Raises RejectedError where that takes too long.
+    """
+    place = {member.streams[0]: number for number, member in enumerate(members)}
+    parents = [[place[stream] for stream in member.after] for member in members]
+    every = _of_forest(parents, own) if all(len(mine) <= 1 for mine in parents) else _of_order(parents, own)
+    return every - product(own) - _ONE
+
+
+def _of_forest(parents: list[list[int]], own: Sequence[Quantity]) -> Quantity:
+    """From the last member to the first: nothing of what is after it, or it and any of these."""
+    later = [_ONE] * len(own)
+    roots = _ONE
+    for number in reversed(range(len(own))):
+        value = _ONE + own[number] * later[number]
+        if parents[number]:
+            later[parents[number][0]] = later[parents[number][0]] * value
+        else:
+            roots = roots * value
+    return roots
+
+
+def _of_order(parents: list[list[int]], own: Sequence[Quantity]) -> Quantity:
+    """By whether some member is in, for the members of a bit mask, whose independent parts are multiplied."""
+    older = [0] * len(own)
+    for number, mine in enumerate(parents):
+        for parent in mine:
+            older[number] |= older[parent] | 1 << parent
+    newer = [sum(1 << k for k, mine in enumerate(older) if mine >> number & 1) for number in range(len(own))]
+    memory: dict[int, Quantity] = {0: _ONE}
+
+    def weight(mask: int) -> Quantity:
+        return product(own[number] for number in range(len(own)) if mask >> number & 1)
+
+    def part_of(mask: int) -> int:
+        part, reached = 0, mask & -mask
+        while reached:
+            part |= reached
+            reached = mask & ~part & _union(older, newer, reached)
+        return part
+
+    def total(mask: int) -> Quantity:
+        if mask not in memory:
+            if len(memory) > MOST:
+                raise RejectedError("its order has too many parts")
+            part = part_of(mask)
+            if part != mask:
+                memory[mask] = total(part) * total(mask & ~part)
+            else:
+                inside = [number for number in range(len(own)) if mask >> number & 1]
+                one = max(inside, key=lambda number: (mask & (older[number] | newer[number])).bit_count())
+                taken = (1 << one) | older[one] & mask
+                memory[mask] = weight(taken) * total(mask & ~taken) + total(mask & ~(1 << one | newer[one]))
+        return memory[mask]
+
+    return total((1 << len(own)) - 1)
+
+
+def _union(older: list[int], newer: list[int], mask: int) -> int:
+    found = 0
+    for number in range(len(older)):
+        if mask >> number & 1:
+            found |= older[number] | newer[number]
+    return found

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from streambound.analyzer.query import TimeValue
 from streambound.recheck.certificates.claims import ClaimedTable
 from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
 
 Branch = tuple[Conditions, tuple[ClaimedTable, ...]]
 """A branch's conditions and the tables of results that it is claimed to have."""
@@ -18,19 +17,12 @@ def remembered_too_briefly(branches: Sequence[Branch]) -> Iterator[str]:
 
     There must be one column by which all branches forget them.
     """
-    branches = [branch for branch in branches if _satisfiable(branch[0])]
+    branches = [branch for branch in branches if not branch[0].contradictory]
     if all(len(tables) == 1 and not _expiring(tables[0]) for _, tables in branches):
         return
     places = range(min((len(conditions.branch.outputs) for conditions, _ in branches), default=0))
     if not any(_by_column(branches, place) for place in places):
         yield "results are forgotten, while nothing says that they cannot come again"
-
-
-def _satisfiable(conditions: Conditions) -> bool:
-    try:
-        return conditions.follows is not None
-    except ContradictionError:
-        return False
 
 
 def _expiring(table: ClaimedTable) -> bool:

@@ -35,7 +35,7 @@ class ReportedBound:
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuery:
-    """What a report says of a query, as far as it is checked again; a certificate is read by `reading_claims`."""
+    """What a report says of a query, as far as it is checked again; a certificate is read by `certificates.claims`."""
 
     name: str
     file: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.query import Attribute, Source
@@ -18,12 +18,11 @@ from streambound.recheck.certificates.claims import (
     ClaimedTable,
     RejectedError,
 )
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import Bound
+from streambound.recheck.certificates.conditions import Bound, Conditions
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.names import counts_of
 from streambound.recheck.certificates.quantity import Quantity, greatest, least, product, total
-from streambound.recheck.certificates.sufficiency import Known
+from streambound.recheck.certificates.sufficiency import Known, within
 
 Symbols = Mapping[str, Quantity]
 
@@ -31,13 +30,9 @@ Symbols = Mapping[str, Quantity]
 def entries(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> Quantity:
     """The most entries of a table; raises RejectedError when its count, or its formula, does not say so."""
     checker = Checker(conditions, table)
-    covered = checker.covered(table.count)
-    checker.in_order(table.count)
     wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
     wanted |= {attribute for extremum in table.extrema for attribute in _kept(extremum)}
-    wanted |= {_apart(distance.plus, distance.minus) for distance in table.distances}
-    if missing := sorted(map(str, wanted - covered)):
-        raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
+    checker.check(wanted | {_apart(distance.plus, distance.minus) for distance in table.distances})
     most = checker.most(table.count, symbols)
     agreeing("it", table.entries.formula, most, symbols)
     return most
@@ -91,6 +86,13 @@ class Checker:
     """Of the tuples of its stream only those are counted that still await another stream."""
 
     # --- which columns a count is about, and whether its reason holds ----------------------------------------------
+
+    def check(self, wanted: Iterable[Attribute]) -> None:
+        """Raises RejectedError when the table's count does not hold, or is not of all that is wanted."""
+        covered = self.covered(self.table.count)
+        self.in_order(self.table.count)
+        if missing := sorted(map(str, {*wanted} - covered)):
+            raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
 
     def covered(self, count: ClaimedCount, beside: tuple[ClaimedCount, ...] = ()) -> frozenset[Attribute]:
         """The columns whose combinations of values are counted; raises RejectedError when the reason does not hold.
@@ -286,20 +288,12 @@ class Checker:
         known = Known(self.conditions, self.table)
         if not all(known.same(limit) for limit in (*stored.low, *stored.high)):
             raise RejectedError(f"{attribute} is clipped to values that the key does not hold")
-        low = count.low == stored.low if stored.low else any(self._above(attribute, limit) for limit in count.low)
-        high = count.high == stored.high if stored.high else any(self._below(attribute, limit) for limit in count.high)
-        if not low or not high:
+        ends = ((count.low, stored.low, False), (count.high, stored.high, True))
+        if not all(
+            of == clipped if clipped else any(within(self.conditions, attribute, one, below=below) for one in of)
+            for of, clipped, below in ends
+        ):
             raise RejectedError(f"{attribute} may lie outside of its range")
-
-    def _above(self, attribute: Attribute, limit: ClaimedLimit) -> bool:
-        follows, zero = self.conditions.follows, self.conditions.zero(attribute)
-        constant = limit.constant is None or follows.implies(zero, attribute, -limit.constant)
-        return constant and all(follows.implies(r, attribute, -offset) for r, offset in limit.relations)
-
-    def _below(self, attribute: Attribute, limit: ClaimedLimit) -> bool:
-        follows, zero = self.conditions.follows, self.conditions.zero(attribute)
-        constant = limit.constant is None or follows.implies(attribute, zero, limit.constant)
-        return constant and all(follows.implies(attribute, r, offset) for r, offset in limit.relations)
 
     def _listed(self, count: ClaimedCount, attribute: Attribute) -> list[object]:
         """The values that lists leave of an attribute."""

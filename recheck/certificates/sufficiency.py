@@ -9,8 +9,9 @@ Where the table keeps extrema, it is enough that those of the other one are at l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 
 from streambound.analyzer.query import Attribute, Comparison, Op, TimeValue
 from streambound.recheck.certificates.claims import (
@@ -20,14 +21,13 @@ from streambound.recheck.certificates.claims import (
     ClaimedStored,
     ClaimedTable,
 )
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import Bound, ContradictionError, Distances, Edge, Node
+from streambound.recheck.certificates.conditions import Bound, Conditions, ContradictionError, Distances, Edge, Node
 
 
 def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> Iterator[str]:
     """The reasons why a table's key or its ages are wrong."""
     ages = _wrong_ages(conditions, table, beside)
-    faults = [*_wrong_keys(conditions, table), *ages, *_wrong_extrema(conditions, table)]
+    faults = [*wrong_keys(conditions, table), *ages, *wrong_extrema(conditions, table, _parted(table))]
     yield from faults
     if not faults:
         known = Known(conditions, table, beside)
@@ -35,7 +35,7 @@ def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[
         yield from _undecided(known)
 
 
-def _wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
+def wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """Attributes that are not the table's, and equalities that do not hold."""
     for stored in table.stored:
         attributes = (stored.attribute, *(other for other, _ in stored.equal))
@@ -49,18 +49,24 @@ def _wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
             yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
 
 
-def _wrong_extrema(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
-    """Limits that a completing tuple need not satisfy."""
+def wrong_extrema(
+    conditions: Conditions, table: ClaimedTable, parted: Callable[[Attribute, Attribute], bool]
+) -> Iterator[str]:
+    """Limits that a completing tuple need not satisfy, or that are not of what is ``parted``: in and outside of it."""
     for extremum in table.extrema:
         for own, offset in extremum.of:
             for other, more, strict in extremum.limits:
-                if own.source not in table.sources or other.source in table.sources:
+                if not parted(own, other):
                     yield f"table {table.name} limits {other} by {own}, which are not one inside and one outside of it"
-                elif not implied(conditions, extremum, (own, offset), (other, more, strict)):
+                elif not _implied(conditions, extremum, (own, offset), (other, more, strict)):
                     yield f"table {table.name} limits {other} by {own} more than the query does"
 
 
-def implied(
+def _parted(table: ClaimedTable) -> Callable[[Attribute, Attribute], bool]:
+    return lambda own, other: own.source in table.sources and other.source not in table.sources
+
+
+def _implied(
     conditions: Conditions,
     extremum: ClaimedExtremum,
     part: tuple[Attribute, Fraction],
@@ -93,6 +99,17 @@ def _wrong_ages(conditions: Conditions, table: ClaimedTable, beside: frozenset[s
         ends = ((conditions.time(s), conditions.zero(conditions.time(s))) for s in missing or outside)
         if not enough(conditions.follows.implies(time, zero, table.deadline) for time, zero in ends):
             yield f"table {table.name} ends at {table.deadline}, while no stream outside of it does"
+
+
+def within(
+    conditions: Conditions, attribute: Attribute, limit: ClaimedLimit, offset: int = 0, below: bool = False
+) -> bool:
+    """Whether ``attribute ≥ limit + offset`` follows, part by part; or ``≤``, where it is ``below``."""
+    follows, constant = conditions.follows, () if limit.constant is None else (limit.constant,)
+    parts = (*((conditions.zero(attribute), one) for one in constant), *limit.relations)
+    if below:
+        return all(follows.implies(attribute, part, plus + offset) for part, plus in parts)
+    return all(follows.implies(part, attribute, -plus - offset) for part, plus in parts)
 
 
 class Known:
@@ -138,8 +155,7 @@ class Known:
             return bound[0] == 0 and self._cut(stored, other, included=(bound[1] < 0) == (mine == x))
         if not self.conditions.is_integer(mine):
             return False
-        clipped = self._clipped_below if mine == x else self._clipped_above
-        return clipped(stored, other, int(bound[0]))
+        return self._clipped(stored, other, int(bound[0]), above=mine == y)
 
     def _limited(
         self, extremum: ClaimedExtremum, mine: Attribute, other: Attribute, greater: bool, bound: Bound
@@ -179,32 +195,14 @@ class Known:
         most = age.saturates or 0
         return bound < most if younger else -bound <= most
 
-    def _clipped_below(self, stored: ClaimedStored, other: Attribute, bound: int) -> bool:
-        """``mine − other ≤ c``: values raised to a limit that is at most ``other + c`` in any case."""
-        return not stored.high and any(self._at_least(other, limit, -bound) for limit in stored.low)
-
-    def _clipped_above(self, stored: ClaimedStored, other: Attribute, bound: int) -> bool:
-        """``other − mine ≤ c``: values lowered to a limit that is at least ``other − c`` in any case."""
-        return not stored.low and any(self._at_most(other, limit, bound) for limit in stored.high)
-
-    def _at_least(self, other: Attribute, limit: ClaimedLimit, offset: int) -> bool:
-        """Whether ``other ≥ limit + offset`` follows, part by part."""
-        follows, zero = self.conditions.follows, self.conditions.zero(other)
-        constant = limit.constant is None or follows.implies(zero, other, -limit.constant - offset)
-        return (
-            constant
-            and self.same(limit)
-            and all(follows.implies(r, other, -plus - offset) for r, plus in limit.relations)
-        )
-
-    def _at_most(self, other: Attribute, limit: ClaimedLimit, offset: int) -> bool:
-        """Whether ``other ≤ limit + offset`` follows, part by part."""
-        follows, zero = self.conditions.follows, self.conditions.zero(other)
-        constant = limit.constant is None or follows.implies(other, zero, limit.constant + offset)
-        return (
-            constant
-            and self.same(limit)
-            and all(follows.implies(other, r, plus + offset) for r, plus in limit.relations)
+    def _clipped(self, stored: ClaimedStored, other: Attribute, bound: int, above: bool) -> bool:
+        """``mine − other ≤ c``: values raised to a limit that is at most ``other + c`` in any case; ``other − mine ≤
+        c``, where it is ``above``: lowered to one that is at least ``other − c``.
+        """
+        limits, none = (stored.high, stored.low) if above else (stored.low, stored.high)
+        offset = bound if above else -bound
+        return not none and any(
+            self.same(limit) and within(self.conditions, other, limit, offset, above) for limit in limits
         )
 
     def same(self, limit: ClaimedLimit) -> bool:
@@ -213,22 +211,9 @@ class Known:
 
     def decided(self) -> Distances:
         """What follows from what holds inside, what holds outside, the key, and the order of arrival."""
-        return Distances([*self._edges(), *self._arrival()])
+        return Distances([*bounds(self.conditions, self._usable), *self._arrival()])
 
-    def _edges(self) -> Iterator[Edge]:
-        nodes: list[Node] = [
-            *self.conditions.attributes,
-            *{self.conditions.zero(a) for a in self.conditions.attributes},
-        ]
-        for x in nodes:
-            for y in nodes:
-                bound = self.conditions.follows.bound(x, y)
-                if bound is not None and x != y and self._usable(x, y):
-                    yield x, y, bound[0], bool(bound[1])
-
-    def _usable(self, x: Node, y: Node) -> bool:
-        if not isinstance(x, Attribute) or not isinstance(y, Attribute):
-            return True
+    def _usable(self, x: Attribute, y: Attribute) -> bool:
         return self.inside(x) == self.inside(y) or self.decides(x, y)
 
     def _arrival(self) -> Iterator[Edge]:
@@ -259,17 +244,28 @@ def _undecided(known: Known) -> Iterator[str]:
     try:
         decided = known.decided()
         for atom in known.conditions.comparisons:
-            if len({known.inside(attribute) for attribute in atom.attributes}) == 2 and not _settled(
-                known, decided, atom
-            ):
+            inside = [attribute for attribute in atom.attributes if known.inside(attribute)]
+            parted = len(inside) == 1 and len(atom.attributes) == 2
+            if parted and not settled(known.conditions, decided, atom, known.exactly(inside[0])):
                 yield f"table {known.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
     except ContradictionError:
         return  # no partial match has exactly these streams
 
 
-def _settled(known: Known, decided: Distances, atom: Comparison) -> bool:
+def settled(conditions: Conditions, decided: Distances, atom: Comparison, exactly: bool) -> bool:
+    """Whether the outcome of a comparison is decided, of which the key has what is inside ``exactly`` or not."""
     if atom.op is not Op.NE:
-        return all(decided.implies(*edge) for edge in known.conditions.edges(atom))
-    mine = next(attribute for attribute in atom.attributes if known.inside(attribute))
+        return all(decided.implies(*edge) for edge in conditions.edges(atom))
     apart = (Comparison(atom.left, op, atom.right, atom.offset) for op in (Op.LT, Op.GT))
-    return known.exactly(mine) or any(decided.implies(*edge) for less in apart for edge in known.conditions.edges(less))
+    return exactly or any(decided.implies(*edge) for less in apart for edge in conditions.edges(less))
+
+
+def bounds(conditions: Conditions, usable: Callable[[Attribute, Attribute], bool]) -> Iterator[Edge]:
+    """The strongest bounds on single attributes, and on the differences of two that are usable."""
+    nodes: list[Node] = [*conditions.attributes, *{conditions.zero(a) for a in conditions.attributes}]
+    for x, y in product(nodes, nodes):
+        bound = conditions.follows.bound(x, y)
+        if bound is None or x == y:
+            continue
+        if not isinstance(x, Attribute) or not isinstance(y, Attribute) or usable(x, y):
+            yield x, y, bound[0], bool(bound[1])

@@ -10,16 +10,14 @@ from streambound.analyzer.query import Kind, Query
 from streambound.analyzer.render import render_branch
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.cases import case_of, incomplete
-from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError, read
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 from streambound.recheck.certificates.family import family_entries, wrong_family
 from streambound.recheck.certificates.forgotten import remembered_too_briefly
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.independence import Neighbours
 from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
-from streambound.recheck.certificates.reading_claims import read
 from streambound.recheck.certificates.sizes import Symbols, entries
 from streambound.recheck.certificates.sufficiency import insufficient
 from streambound.recheck.certificates.widths import entry_width

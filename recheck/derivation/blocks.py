@@ -10,8 +10,7 @@ from streambound.analyzer.render import render_branch
 from streambound.preprocess.pipeline import Derivation
 from streambound.recheck.certificates.cases import case_of, incomplete
 from streambound.recheck.certificates.claims import ClaimedBranch, RejectedError
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 from streambound.recheck.certificates.names import counts_of, unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size

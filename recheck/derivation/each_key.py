@@ -19,8 +19,7 @@ from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts

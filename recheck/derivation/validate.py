@@ -14,9 +14,8 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.lower import lower
 from streambound.analyzer.statement import Statement
-from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.claims import RejectedError, read_as
 from streambound.recheck.certificates.quantity import Quantity, total
-from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.aggregates import groups
 from streambound.recheck.derivation.blocks import Blocks

@@ -20,8 +20,7 @@ from streambound.analyzer.statements import some_statements
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.preprocess.pipeline import derive
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest

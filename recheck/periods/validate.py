@@ -11,9 +11,8 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.types import parse_type
-from streambound.recheck.certificates.claims import ClaimedAmount, RejectedError, once
+from streambound.recheck.certificates.claims import ClaimedAmount, RejectedError, once, read_as
 from streambound.recheck.certificates.quantity import least, total
-from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.equal_keys import equal_keys

@@ -53,7 +53,7 @@ def test_a_repair_is_one_of_the_query_inside() -> None:
     sql = "-- before\nINSERT INTO t\n  SELECT DISTINCT a FROM S"
     (item,) = check_source(SourceText("q.sql", sql), catalog)
     assert item.verdict is Verdict.UNBOUNDED
-    from streambound.criteria.repairs.offered import with_repairs
+    from streambound.criteria.repairs.repair import with_repairs
 
     fixes = with_repairs(item).diagnostics[0].fixes
     assert any(fix.sql == "SELECT DISTINCT a, S.ts DIV 10 AS bucket FROM S" for fix in fixes)

@@ -15,7 +15,7 @@ from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.check import Checked, check_source
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.command_line import call, write
 from support.kernel import run_kernel

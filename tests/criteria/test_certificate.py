@@ -124,9 +124,9 @@ def _state_bytes(decision: Any, catalog: Catalog, rows: Any) -> int:
 def _byte_limit(decision: Any, catalog: Catalog, rows: Any) -> int | None:
     found = bound(decision.derivation.split)
     assert found is not None
-    limit = certificate(found, decision.query.distinct).bytes
+    limit = certificate(found, decision.query.distinct)["bytes"]
     scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
-    return None if limit is None else int(eval(limit.formula, scope, actual_sizes(catalog, rows)))
+    return None if limit is None else int(eval(limit["formula"], scope, actual_sizes(catalog, rows)))
 
 
 @pytest.mark.parametrize("kind", EXTREMES)

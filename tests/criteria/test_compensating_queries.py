@@ -17,11 +17,10 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.query import Attribute
 from streambound.criteria.distinguishing import distinguishes, sums_differ
-from streambound.criteria.reach import reach
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
-from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.criteria.witness_plan import Kept, WitnessPlan, reach
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
 from support.catalogs import streams

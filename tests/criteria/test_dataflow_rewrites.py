@@ -17,8 +17,7 @@ from streambound.analyzer.algebra.tree_text import tree_text
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
-from streambound.criteria.dataflow.rewrites.pipeline import PASSES
-from streambound.criteria.dataflow.rewrites.sums import sums_down
+from streambound.criteria.dataflow.rewrites import PASSES, sums_down
 from streambound.preprocess.trees.streams_together import streams_together
 from support.cases import read_named
 from support.choices import Choices

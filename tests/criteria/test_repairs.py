@@ -11,7 +11,7 @@ from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.criteria.check import Checked, check_source
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases
 from support.patching import CATALOG, patched, patched_by_lines

@@ -17,9 +17,8 @@ from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.api import SQL
 from streambound.criteria.check import Checked, check_source
-from streambound.criteria.repairs.offered import with_repairs
-from streambound.criteria.repairs.repair import RULES
-from streambound.criteria.rows_in_words import rows_in_words
+from streambound.criteria.large_bound import rows_in_words
+from streambound.criteria.repairs.repair import RULES, with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases
 from support.patching import CATALOG, catalog_text, patched, patched_by_lines

@@ -12,7 +12,7 @@ import pytest
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import Checked, check_source
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.choices import Choices
 from support.oracle import Oracle

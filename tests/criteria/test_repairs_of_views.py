@@ -14,7 +14,7 @@ from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.cases import read_queries
 from support.patching import CATALOG, patched

@@ -14,7 +14,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.types import parse_type
 from streambound.criteria.check import check_source
 from streambound.criteria.repairs.keys import ID, KEY, referenced
-from streambound.criteria.repairs.offered import with_repairs
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.choices import Choices
 from support.oracle import Oracle

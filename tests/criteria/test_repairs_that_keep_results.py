@@ -17,8 +17,8 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.demands import unseen_duplicates
-from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.repair import with_repairs
 from streambound.criteria.vocabulary import Verdict
 
 TABLE = 'columns = { k = "bigint", a = "bigint", ts = "bigint" }\ntimestamp = "ts"\ndomain.k = [0, 3]\n'

@@ -14,7 +14,7 @@ from streambound import cli
 from streambound.analyzer import statements
 from streambound.analyzer.statement import Statement
 from streambound.criteria import check as criteria
-from streambound.criteria.repairs import offered
+from streambound.criteria.repairs import repair
 from streambound.gate import tasks
 from streambound.reports import outcome as reports
 
@@ -105,7 +105,7 @@ def test_nothing_accepts_it(more: list[str], project: Path, defect: set[str]) ->
 
 @pytest.mark.parametrize(
     ("where", "name"),
-    [(statements, "some_statements"), (offered, "with_repairs"), (reports, "outcome")],
+    [(statements, "some_statements"), (repair, "with_repairs"), (reports, "outcome")],
     ids=["reading", "repairing", "reporting"],
 )
 def test_wherever_it_happens(where: Any, name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,9 @@ from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.cases import case_of
-from streambound.recheck.certificates.claims import ClaimedAge, ClaimedLimit, ClaimedStored, ClaimedTable
+from streambound.recheck.certificates.claims import ClaimedAge, ClaimedLimit, ClaimedStored, ClaimedTable, read
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.family import wrong_family
-from streambound.recheck.certificates.reading_claims import read
 from streambound.recheck.certificates.sufficiency import insufficient
 from support.choices import Choices
 from support.product import decided

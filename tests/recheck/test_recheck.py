@@ -16,7 +16,7 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
 from streambound.cli import main
 from streambound.criteria.bound import bound
-from streambound.recheck.certificates.distances import ContradictionError, Distances
+from streambound.recheck.certificates.conditions import ContradictionError, Distances
 from streambound.recheck.certificates.formula import evaluate
 from streambound.recheck.certificates.validate import faults
 from support.catalogs import PLAIN, streams, with_domain

@@ -14,8 +14,7 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.conditions import Conditions, ContradictionError
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import Rows
