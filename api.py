@@ -182,6 +182,10 @@ class _OneText:
     def read(self, file: Path) -> SourceText:
         return self.source
 
+    def texts(self, _: Catalog) -> Iterator[SourceText]:
+        """No other text."""
+        return iter(())
+
     def catalog(self, file: Path | None = None) -> Catalog:
         return self.found
 

@@ -36,7 +36,7 @@ def read_arrival(
         partitions = _partitions(reader, entry["partitions"], columns, time, (*path, "partitions"))
     return Arrival(
         _lateness(reader, entry, time, path, strict=mark is None),
-        _duration(reader, entry, "idle_after", time, path),
+        read_duration(reader, entry, "idle_after", time, path),
         mark,
         partitions,
     )
@@ -51,11 +51,12 @@ def _lateness(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: 
     if order is not None and "lateness" in entry:
         raise reader.fail(f'lateness contradicts order = "{order}"', (*path, "lateness"), "declare one of the two")
     if "lateness" in entry:
-        return _duration(reader, entry, "lateness", time, path)
+        return read_duration(reader, entry, "lateness", time, path)
     return 0 if order == "strict" or (order is None and strict) else None
 
 
-def _duration(reader: TomlReader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
+def read_duration(reader: TomlReader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
+    """A length of time in the encoding of a stream's timestamps; None where none is told. Raises CatalogError."""
     if key not in entry:
         return None
     try:
@@ -131,7 +132,7 @@ class Ttl:
 
 def read_ttl(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: Path) -> Ttl | None:
     """The key `ttl` of a stream; raises CatalogError."""
-    length = _duration(reader, entry, "ttl", time, path)
+    length = read_duration(reader, entry, "ttl", time, path)
     if length is not None and "period" in entry:
         raise reader.fail("rows with periods are joined while they are valid, whatever their ttl", (*path, "ttl"))
     return None if length is None else Ttl(length, str(entry["ttl"]))

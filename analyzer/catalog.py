@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.arrival import Ttl, read_arrival, read_rate, read_ttl
 from streambound.analyzer.catalog_model import (
@@ -28,6 +28,7 @@ from streambound.analyzer.changes import (
     StreamKey,
     read_changes,
     read_key_punctuations,
+    read_unique,
     shared_keys,
     stream_keys,
 )
@@ -42,9 +43,13 @@ from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.user_functions import UserFunction, read_functions
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.formulas import NODES
-from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
+from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate, UniqueKey
+
+if TYPE_CHECKING:
+    from streambound.analyzer.file_views import Elsewhere
 
 FILE_NAME = "streams.toml"
 MAX_ITERATIONS = 1_000
@@ -103,12 +108,12 @@ class DeclaredTable:
     """A declared stream or relation.
 
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
-    ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
-    declared; ``ttl`` how long a stream's row waits for partners in joins; ``arrival`` the order of a stream, or of the
-    ``changes`` of a relation; ``punctuations`` say which keys
-    are over, ``ending`` are the stream's keys of which some stream's do. A stream of which there is ``one_key`` only is
-    none of a catalog's, but what a query is judged with for each value of its key.
+    ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on the tuples
+    of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where declared;
+    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once; ``arrival`` the
+    order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys are over, ``ending`` are the
+    stream's keys of which some stream's do. A stream of which there is ``one_key`` only is none of a catalog's, but
+    what a query is judged with for each value of its key.
     """
 
     name: str
@@ -123,6 +128,7 @@ class DeclaredTable:
     on_violation: OnViolation = OnViolation.QUARANTINE
     max_rate: Rate | None = None
     ttl: Ttl | None = None
+    unique: tuple[UniqueKey, ...] = ()
     changes: DeclaredChanges | None = None
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()
@@ -142,6 +148,12 @@ class DeclaredTable:
         return self.kind is Kind.RELATION and self.changes is None
 
     @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """Columns in which no two rows of a stream agree: a key that comes once for some time does at a timestamp."""
+        unique = (key.columns if key.within is None else (*key.columns, str(self.timestamp)) for key in self.unique)
+        return (*(key.attributes for key in self.ending if key.once), *unique)
+
+    @property
     def has_dates(self) -> bool:
         """Whether the times of a stream are dates, which only rows with periods may have."""
         time = self.column(self.timestamp) if self.timestamp is not None else None
@@ -158,12 +170,21 @@ class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
 
     Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
-    of dbt's variables.
+    of dbt's variables. ``elsewhere`` is what other files create, ``functions`` are the user's own.
     """
 
     tables: frozenset[str] = frozenset()
     models: Mapping[str, str] = field(default_factory=dict)
     vars: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Elsewhere | None = None
+    functions: tuple[UserFunction, ...] = ()
+
+    def model(self, key: str) -> str | None:
+        """The table, or the other file's model, that a key of dbt is; None where nothing is called so."""
+        name = key.rpartition(".")[2]
+        if key in self.models or name.lower() in self.tables:
+            return self.models.get(key, name)
+        return name if self.elsewhere is not None and self.elsewhere.is_model(name) else None
 
 
 @dataclass(frozen=True)
@@ -175,7 +196,7 @@ class Catalog:
     ``models`` are the names of dbt for streams and relations, ``vars`` the values of its variables, ``time`` is what
     all-time results cover. A recursion that is not known to end stops a run after ``max_iterations`` steps at one
     timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a
-    job keeps, ``engine`` what runs the queries elsewhere.
+    job keeps, ``engine`` what runs the queries elsewhere; ``functions`` are the user's own.
     """
 
     file: str
@@ -192,6 +213,9 @@ class Catalog:
     engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
     vars: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Elsewhere | None = field(default=None, repr=False, compare=False)
+    """What the files of its project create."""
+    functions: tuple[UserFunction, ...] = ()
 
     def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -212,7 +236,8 @@ class Catalog:
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""
-        return CatalogNames(frozenset(name.lower() for name in self.names), self.models, self.vars)
+        tables = frozenset(name.lower() for name in self.names)
+        return CatalogNames(tables, self.models, self.vars, self.elsewhere, self.functions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -311,6 +336,7 @@ def catalog_from_mapping(
         reader.quarantine(document.get("quarantine", {})),
         read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
         vars=reader.vars(document.get("dbt", {})),
+        functions=read_functions(reader, document.get("functions", {})),
     )
 
 
@@ -389,6 +415,7 @@ class _CatalogReader(TomlReader):
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
             ttl=read_ttl(self, entry, time, path) if time else None,
+            unique=read_unique(self, entry, columns, time, path) if time else (),
             changes=changes,
             punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),

@@ -131,6 +131,8 @@ class _StreamDocument(TypedDict, total=False):
     max_per_timestamp: _Positive
     max_rate: RateDocument
     ttl: _Duration
+    unique: Annotated[list[str] | list[list[str]], ("minItems", 1)]
+    within: _Duration
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
@@ -206,6 +208,15 @@ class EngineDocument(TypedDict, total=False):
     ttl: str
 
 
+class FunctionDocument(TypedDict, total=False):
+    """A function of the user's own."""
+
+    arguments: Required[Annotated[list[str], ("description", "Types of Spark SQL.")]]
+    result: Required[str]
+    deterministic: bool
+    python: Annotated[str, ("description", "module:function; without it, one that the Spark session has.")]
+
+
 class CatalogDocument(TypedDict, total=False):
     """A whole catalog."""
 
@@ -216,6 +227,7 @@ class CatalogDocument(TypedDict, total=False):
     lineage_nodes: _Positive
     quarantine: QuarantineDocument
     engine: EngineDocument
+    functions: dict[str, FunctionDocument]
     time: TimeDocument
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]

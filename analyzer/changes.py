@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from streambound.analyzer.arrival import read_duration
 from streambound.analyzer.catalog_model import ChangesDocument, KeyPunctuationDocument, keys
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import LINES
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, encode_toml
+from streambound_runtime.promises import UniqueKey
 
 _KEYS = keys(ChangesDocument)
 _PUNCTUATION_KEYS = keys(KeyPunctuationDocument)
@@ -227,6 +229,39 @@ def _columns(
         found.append(column.name)
     if not found:
         raise reader.fail(f"{path[-1]} names no column", path)
+    return tuple(found)
+
+
+_UNIQUE_FORM = (
+    'as in unique = ["order_id"], within = "30 days"; several keys are unique = [["order_id"], ["shop", "no"]]'
+)
+
+
+def read_unique(
+    reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column, path: Path
+) -> tuple[UniqueKey, ...]:
+    """The keys `unique` and `within` of a stream; raises CatalogError."""
+    within, where = read_duration(reader, entry, "within", time, path), (*path, "unique")
+    if "unique" not in entry:
+        if within is not None:
+            raise reader.fail("within says how long a unique key is remembered", (*path, "within"), _UNIQUE_FORM)
+        return ()
+    if "period" in entry:
+        raise reader.fail("rows with periods are unique while they are valid", where, 'declare snapshot_key = ["id"]')
+    if within == 0:
+        raise reader.fail("within must be longer than nothing", (*path, "within"), _UNIQUE_FORM)
+    value, found = entry["unique"], list[UniqueKey]()
+    several = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    for names in value if several else [value]:
+        key = _columns(reader, reader.strings(names, where), columns, where)
+        mine = [column for column in columns if column.name in key]
+        if nested := [column.name for column in mine if column.type.family is Family.OTHER]:
+            raise reader.fail(f"{nested[0]} is no simple value, and so in no key", where)
+        free = next((column.name for column in mine if column.number is None), None)
+        if within is None and free is not None:
+            remedy = f'add within = "30 days", or a domain of {free}, whose keys are remembered for ever'
+            raise reader.fail(f"nothing says how long a key of {', '.join(key)} is remembered", where, remedy)
+        found.append(UniqueKey(key, within, str(entry.get("within", ""))))
     return tuple(found)
 
 

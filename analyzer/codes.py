@@ -70,6 +70,7 @@ class Code(StrEnum):
     ENGINE_DROPS = "SB221", Severity.ERROR, "With --engine: the engine drops results of the query as it is written."
     ENGINE_REFUSES = "SB222", Severity.ERROR, "With --engine: the engine does not run the query as it is written."
     ENGINE_GROWS = "SB223", Severity.WARNING, "With --engine: what the engine keeps for the query grows for ever."
+    ENGINE_WAITS = "SB224", Severity.NOTE, "With --engine: a watermark is farther behind than rows may be late."
     THEOREM_1 = "SB301", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 1 is violated."
     THEOREM_2 = "SB302", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 2 is violated."
     PAPER_SILENT = "SB303", Severity.ERROR, "With --criteria paper: the paper does not speak of this query."

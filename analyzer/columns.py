@@ -38,6 +38,14 @@ class Column:
         return self.type.range or (None, None)
 
     @property
+    def number(self) -> int | None:
+        """How many values there can be, NULL among them; None without a limit."""
+        if self.domain is not None and self.domain.values:
+            return len({*self.domain.values}) + 1
+        low, high = self.ends
+        return high - low + 2 if isinstance(low, int) and isinstance(high, int) else None
+
+    @property
     def line(self) -> int:
         """The 1-based line that declares it; 0 where that is not known."""
         return self.at.span.line if self.at else 0

@@ -24,6 +24,7 @@ from streambound.analyzer.expressions.rows import ROW, columns_of_row
 from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
 from streambound.analyzer.render import identifier
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.user_functions import as_written
 from streambound.analyzer.work import spend
 
 MOST_OPERATORS, MOST_NESTED = 150, 40
@@ -190,7 +191,7 @@ def _over_row(tree: exp.Expr, readable: bool = False) -> exp.Expr:
 
 def _called(tree: exp.Expr, declared: dict[str, Column]) -> str:
     """What a person would call it: its text; in backquotes where a column of the catalog is called so already."""
-    name = _over_row(tree, readable=True).sql("spark", normalize_functions="lower")
+    name = as_written(_over_row(tree, readable=True)).sql("spark", normalize_functions="lower")
     spend(_STEPS_A_CHARACTER * len(name))  # as long as its syntax was copied, walked and printed
     return name if name.lower() not in map(str.lower, declared) else _over_row(tree).sql("spark")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -11,8 +12,8 @@ from sqlglot.tokenizer_core import Token
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.seq_blocks import SeqBlock
-from streambound.analyzer.spans import Span
-from streambound.analyzer.statement import Statement, WrittenView
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statement import MODEL, Statement, ViewElsewhere, WrittenView
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class FileView:
     name: str
     columns: tuple[Token, ...]
     statement: Statement
+    moved: bool = False
+    """Whether it is of another file than the statement that reads it."""
 
     def cte(self) -> exp.CTE:
         """The view as a common table expression."""
@@ -45,13 +48,55 @@ Views = Mapping[str, FileView]
 """The views of a file before a statement, by their names in small letters."""
 
 
-def with_views(statement: Statement, views: Views) -> Statement:
+class Elsewhere(Protocol):
+    """What other files create (`analyzer.other_files`)."""
+
+    def view(self, name: str, reader: str, model: bool = False) -> FileView | str | None:
+        """What a name stands for in a file; why it cannot be read; None where no other file creates it."""
+        ...
+
+    def is_model(self, name: str) -> bool:
+        """Whether a file is called by the name of a model."""
+        ...
+
+    def read_by(self, source: SourceText) -> tuple[SourceText, ...]:
+        """The other files that a text may read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What a file creates: its views, and as a ``whole`` the only query that there is in it."""
+
+    views: Views
+    whole: FileView | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherViews:
+    """The views of other files that a statement reads, and where each of them is."""
+
+    views: Views
+    places: tuple[ViewElsewhere, ...]
+
+
+def with_views(statement: Statement, views: Views, tables: frozenset[str], elsewhere: Elsewhere | None) -> Statement:
     """``CREATE VIEW v AS q; … FROM v  ->  WITH v AS (q) … FROM v``; what is wrong with a view is said where it is read.
 
-    A view that is created again is the new one for the statements that follow, and the old one for those before.
+    A view that is created again is the new one for the statements that follow, and the old one for those before. Views
+    of other files are read where neither this one nor the catalog, with its ``tables``, has the name; all that is in
+    them is where they are read.
     """
     tree = statement.tree
-    if tree is None or not views:
+    if tree is None:
+        return statement
+    if elsewhere is not None:
+        others = _of_other_files(statement, tree, views, tables, elsewhere)
+        if isinstance(others, Diagnostic):
+            return replace(statement, tree=None, diagnostics=(others,))
+        views = {**views, **others.views}
+        statement = replace(statement, elsewhere=others.places)
+    if not views:
         return statement
     read = _read(tree, views)
     inside = [_read(block.query, views) for block in statement.blocks]
@@ -73,9 +118,47 @@ def with_views(statement: Statement, views: Views) -> Statement:
     return replace(statement, tree=_prepended(tree, used), views=_written(used), sql=sql, blocks=blocks)
 
 
+def _of_other_files(
+    statement: Statement, tree: exp.Expr, views: Views, tables: frozenset[str], elsewhere: Elsewhere
+) -> OtherViews | Diagnostic:
+    """The views of other files that a statement reads, or why one cannot be read."""
+    found, places = dict[str, FileView](), list[ViewElsewhere]()
+    trees = (tree, *(block.query for block in statement.blocks))
+    ctes = {cte.alias.lower() for one in trees for cte in one.find_all(exp.CTE)}
+    for table in (table for one in trees for table in one.find_all(exp.Table)):
+        name = table.name.lower()
+        if not name or table.args.get("db") or name in found or name in views or name in tables or name in ctes:
+            continue
+        view = elsewhere.view(table.name, statement.source.file, MODEL in table.meta)
+        if view is None:
+            continue
+        if isinstance(view, FileView) and view.statement.blocks:
+            view = f"{table.name} is a view of {view.statement.source.file} with a SEQ block: read it in its own file"
+        if isinstance(view, str):
+            return Diagnostic(Code.UNSUPPORTED, view, statement.source.file, _place(statement, table))
+        if wrong := _wrong(statement, table, view):
+            return wrong
+        found[name] = replace(view, name=table.name, statement=_moved(view.statement, table), moved=True)
+        created = view.statement.source.excerpt(view.statement.span)
+        places.append(ViewElsewhere(table.name, _place(statement, table), created))
+    return OtherViews(found, tuple(places))
+
+
+def _moved(statement: Statement, table: exp.Table) -> Statement:
+    """A statement of another file, all of which is where a table is read."""
+    assert statement.tree is not None, "a view that is read has been parsed"
+    tree = statement.tree.copy()
+    for node in tree.walk():
+        node.meta.pop("whole", None)
+        if "start" in node.meta:
+            node.meta.update(table.this.meta)
+    return replace(statement, tree=tree, views=())
+
+
 def _written(used: list[FileView]) -> tuple[WrittenView, ...]:
     """These views and those that they read themselves, in order of the file."""
-    found = {view.tokens[0].start: view for one in used for view in (*one.statement.views, one.written)}
+    here = [one for one in used if not one.moved]
+    found = {view.tokens[0].start: view for one in here for view in (*one.statement.views, one.written)}
     return tuple(found[start] for start in sorted(found))
 
 
@@ -111,11 +194,14 @@ def _prepended(tree: exp.Expr, views: list[FileView]) -> exp.Expr:
 
 def _wrong(statement: Statement, table: exp.Table, view: FileView) -> Diagnostic | None:
     """Why a view cannot be read at a FROM entry."""
-    span, line = _place(statement, table), view.statement.span.line
+    span, line, said = _place(statement, table), f"line {view.statement.span.line}", ""
+    if view.statement.source.file != statement.source.file:
+        line = f"{view.statement.source.file}, {line},"
+        said = "".join(f": {one.message}" for one in view.statement.diagnostics[:1])
     if view.statement.tree is None:
-        message, help = f"the view {view.name} of line {line} is not understood", "see what is said of it"
+        message, help = f"the view {view.name} of {line} is not understood{said}", "see what is said of it"
     elif any(cte.alias.lower() == view.name.lower() for cte in (statement.tree or table).find_all(exp.CTE)):
-        message, help = f"{view.name} is a view of line {line} and the name of a WITH", "give one another name"
+        message, help = f"{view.name} is a view of {line} and the name of a WITH", "give one another name"
     else:
         return None
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, span, help)

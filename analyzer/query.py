@@ -14,7 +14,7 @@ from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
-from streambound_runtime.promises import Rate
+from streambound_runtime.promises import Rate, UniqueKey
 
 
 class Op(StrEnum):
@@ -192,7 +192,7 @@ class Source:
     product a row contributes to each of the query's sums, none for a factor of one. ``query`` is Spark SQL that gives
     the rows of a relation that is computed of others (`computed_relations`), and so is in no catalog. ``punctuations``
     are those of a stream, ``ending`` its keys that some stream's end; ``one_key`` the one of which all rows have one
-    value.
+    value, and ``unique`` are keys that come once.
     """
 
     alias: str
@@ -210,6 +210,7 @@ class Source:
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()
     one_key: StreamKey | None = None
+    unique: tuple[UniqueKey, ...] = ()
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

@@ -114,6 +114,7 @@ def table_scope(node: exp.Expr, table: DeclaredTable, alias: str, unique: str, p
         punctuations=table.punctuations,
         ending=table.ending,
         one_key=table.one_key,
+        unique=table.unique,
     )
     columns = tuple(
         Visible(

@@ -8,10 +8,13 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.seq_blocks import SeqBlock
-from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.spans import Excerpt, SourceText, Span
+
+MODEL = "model"
+"""The mark of a table that is a model of dbt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,30 @@ class WrittenView:
     tokens: tuple[Token, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ViewElsewhere:
+    """A view of another file: where it is read, and where it is created."""
+
+    name: str
+    read: Span
+    created: Excerpt
+
+    def told(self, found: Diagnostic) -> Diagnostic:
+        """A finding with the place of the view, if it is in the view."""
+        if not (self.read.start <= found.span.start and found.span.end <= self.read.end):
+            return found
+        place = Related.at(self.created, f"{self.name} is created here")
+        return replace(found, related=(*found.related, place))
+
+
 @dataclass(frozen=True)
 class Statement:
     """One SQL statement of a file: name, and the span, tokens and tree of its query, or why it has none.
 
     ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``views``
-    are the views of the same file that it reads, in order; they are common table expressions of the tree. ``sql``
-    is the query as Spark runs it by itself. ``blocks`` are its SEQ blocks, for each of which the tree reads a table.
-    ``remarks`` are warnings about what of it is not read.
+    are the views of the same file that it reads, in order, ``elsewhere`` those of other files; they are common table
+    expressions of the tree. ``sql`` is the query as Spark runs it by itself. ``blocks`` are its SEQ blocks, for each of
+    which the tree reads a table. ``remarks`` are warnings about what of it is not read.
     """
 
     name: str
@@ -45,6 +64,7 @@ class Statement:
     blocks: tuple[SeqBlock, ...] = ()
     emit: Emission | None = None
     remarks: tuple[Diagnostic, ...] = ()
+    elsewhere: tuple[ViewElsewhere, ...] = ()
 
     @property
     def before(self) -> tuple[Token, ...]:

@@ -14,12 +14,14 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.catalog import CatalogNames
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, emission
 from streambound.analyzer.enclosed_queries import Enclosed, ViewOf, enclosed
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.expressions.dialect import parsed_tokens, tokens_of
-from streambound.analyzer.file_views import FileView, Views, with_views
+from streambound.analyzer.file_views import Created, FileView, Views, with_views
+from streambound.analyzer.findings import Positions
 from streambound.analyzer.foreign_forms import foreign_comments, known_forms, named_form, without_emit
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.names import LETTERS, as_name, is_name
@@ -34,8 +36,9 @@ from streambound.analyzer.syntax_errors import (
     syntax_error,
     unreadable_text,
 )
-from streambound.analyzer.templates import Templates, templates
+from streambound.analyzer.templates import Templates, is_of_dbt, templates
 from streambound.analyzer.unread_clauses import unread_clauses
+from streambound.analyzer.user_functions import UserFunction, with_functions
 from streambound.analyzer.work import spend
 
 _NO_NAMES = CatalogNames()
@@ -51,12 +54,24 @@ def split_statements(
     A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on,
     unless it is kept up to date, as a materialized view is, and the catalog of those ``names`` declares its results.
     """
-    read = templates(source, names.models, names.vars)
+    return _split(source, only, names)[0]
+
+
+def created(source: SourceText, names: CatalogNames) -> Created:
+    """What a text creates for other files."""
+    statements, views = _split(source, None, names)
+    whole = FileView(Path(source.file).stem, (), statements[0]) if len(statements) == 1 else None
+    return Created(views, whole)
+
+
+def _split(source: SourceText, only: Sequence[int] | None, names: CatalogNames) -> tuple[tuple[Statement, ...], Views]:
+    """As `split_statements`, with the views after the last of them."""
+    read = templates(source, names)
     try:
         tokens = tokens_of(read.text)
     except TokenError:
         whole = source.span(0, len(source.text))
-        return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
+        return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),), {}
     chunks = list(_chunks(known_forms(read.tokens(tokens))))
     queries, clauses = list[Enclosed | Diagnostic](), list[Emission | None]()
     for _, chunk in chunks:
@@ -70,14 +85,19 @@ def split_statements(
     called = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
     wanted = range(len(chunks)) if only is None else [number % len(chunks) for number in only if chunks]
     ends = [*(before for before, _ in chunks[1:]), len(source.text)]
-    foreign = sorted((*read.refused, *foreign_comments(source, bool(names.models))), key=lambda found: found.span)
+    foreign = sorted((*read.refused, *foreign_comments(source, is_of_dbt(source, names))), key=lambda found: found.span)
     views: Views = {}
     found: dict[int, Statement] = {}
     for i in range(max(wanted, default=-1) + 1):
         query, view = queries[i], _viewed(queries[i], names)
         if i not in wanted and view is None:
             continue
-        statement = with_views(_statement(source, chunks[i][1], query, called[i], read), views)
+        statement = with_views(
+            _statement(source, chunks[i][1], query, called[i], read, names.functions),
+            views,
+            names.tables,
+            names.elsewhere,
+        )
         asked = emission(source, chunks[i][0], starts[i]) or clauses[i]
         wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
         wrong += [one for one in (called[i].wrong, asked) if isinstance(one, Diagnostic)]
@@ -86,7 +106,7 @@ def split_statements(
         found[i] = replace(_refused(statement, wrong), remarks=remarks)
         if view is not None:
             views = {**views, view.target.lower(): FileView(view.target, view.columns, found[i])}
-    return tuple(found[i] for i in wanted)
+    return tuple(found[i] for i in wanted), views
 
 
 def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
@@ -119,7 +139,12 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 
 
 def _statement(
-    source: SourceText, chunk: Sequence[Token], query: Enclosed | Diagnostic, name: Name, read: Templates
+    source: SourceText,
+    chunk: Sequence[Token],
+    query: Enclosed | Diagnostic,
+    name: Name,
+    read: Templates,
+    functions: Sequence[UserFunction],
 ) -> Statement:
     tokens = _tokens(query, chunk)
     span = source.span(tokens[0].start, tokens[-1].end + 1)
@@ -136,6 +161,10 @@ def _statement(
     blocks = tuple(replace(block, query=read.tree(block.query)) for block in blocks)
     tree = read.tree(tree)
     sql = read.sql(tree, span.start, span.end)
+    if (wrong := with_functions(tree, functions)) is not None:
+        node, words = wrong
+        found = Diagnostic(Code.UNSUPPORTED, words, source.file, Positions(source, tokens).of(node))
+        return Statement(name.text, source, span, tokens, None, (found,), name.at)
     return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql, blocks=blocks)
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.catalog import CatalogNames
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
 from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statement import MODEL
 from streambound.analyzer.syntax_errors import syntax_error
 
 _SIGNS = ("{{", "{%", "{#")
@@ -73,6 +74,7 @@ class Templates:
                 if not table.alias:
                     table.set("alias", exp.TableAlias(this=exp.to_identifier(model.name, quoted=True)))
                 table.this.set("this", model.table)
+                table.meta[MODEL] = True
         return tree
 
     def sql(self, tree: exp.Expr, start: int, end: int) -> str:
@@ -91,10 +93,13 @@ class Templates:
         return "".join((*found, self.text[at:end]))
 
 
-def templates(
-    source: SourceText, models: Mapping[str, str], values: Mapping[str, str] = MappingProxyType({})
-) -> Templates:
-    """The templates of a text; comments ``{# … #}`` are some only where the catalog has models, or values of variables.
+def is_of_dbt(source: SourceText, names: CatalogNames) -> bool:
+    """Whether a text is one of dbt: the catalog has models, or values of variables, or the text reads a model."""
+    return bool(names.models or names.vars) or ("{{" in source.text and _MODEL.search(source.text) is not None)
+
+
+def templates(source: SourceText, names: CatalogNames) -> Templates:
+    """The templates of a text; comments ``{# … #}`` are some only in one of dbt.
 
     The value of a variable stands where its template begins, and blanks behind it.
     """
@@ -102,10 +107,10 @@ def templates(
     if not any(sign in text for sign in _SIGNS):
         return Templates(text, {})
     parts, known, refused, at = list[str](), dict[int, Model](), list[Diagnostic](), 0
-    pieces = list(_pieces(text, bool(models or values)))
+    pieces = list(_pieces(text, is_of_dbt(source, names)))
     left_out = _later_runs(text, pieces)
     for start, end in sorted({*(piece for piece in pieces if not _within(piece, left_out)), *left_out}):
-        found = None if (start, end) in left_out else _read(source, start, end, models, values)
+        found = None if (start, end) in left_out else _read(source, start, end, names)
         parts.append(text[at:start])
         parts.append(found if isinstance(found, str) else _blank(text[start:end]))
         if isinstance(found, Model):
@@ -186,18 +191,16 @@ def _without_harmless(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _read(
-    source: SourceText, start: int, end: int, models: Mapping[str, str], values: Mapping[str, str]
-) -> Model | Diagnostic | str | None:
+def _read(source: SourceText, start: int, end: int, names: CatalogNames) -> Model | Diagnostic | str | None:
     """What a template is: a model, the value of a variable, nothing, or what is refused."""
     text, span = source.text[start:end], source.span(start, end)
     if variables := list(_VAR.finditer(text)):
-        return _with_values(source, start, end, variables, values)
+        return _with_values(source, start, end, variables, names.vars)
     if model := _MODEL.fullmatch(text):
         key = ".".join(part for part in model.groups() if part is not None)
-        if key in models:
-            return Model(key, start, end, models[key])
-        message = f"the model {key} stands for no stream or relation"
+        if table := names.model(key):
+            return Model(key, start, end, table)
+        message = f"the model {key} stands for no stream, relation or registered file"
         shown = key if key.isidentifier() else f'"{key}"'
         help = f'say which one in the catalog: [dbt] models = {{ {shown} = "…" }}'
         return Diagnostic(Code.UNSUPPORTED, message, source.file, span, help)

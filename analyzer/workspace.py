@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from streambound.analyzer.catalog import Catalog, find_catalog, load_catalog
 from streambound.analyzer.errors import CatalogError, InputError, UsageError
+from streambound.analyzer.other_files import among
 from streambound.analyzer.query_files import STDIN, fitting, linked, searched
 from streambound.analyzer.registration import excludes, registers, require_inside
 from streambound.analyzer.spans import SourceText
@@ -24,9 +26,12 @@ class Sources(Protocol):
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against; raises CatalogError when there is none."""
 
+    def texts(self, catalog: Catalog) -> Iterator[SourceText]:
+        """The texts that may read each other's views, beside this catalog's streams and relations."""
+
 
 class Workspace:
-    """The catalogs of one invocation: the named one, else the nearest to the working directory, else to each file.
+    """The catalogs of one invocation: the named one, else the nearest to each file, else to the working directory.
 
     ``stdin_name`` is the file that standard input stands for: its name in reports, and whose catalog is meant.
     Raises CatalogError when the named catalog, or the one found, cannot be used.
@@ -38,15 +43,47 @@ class Workspace:
         self._loaded: dict[Path, Catalog] = {}
         self._default: Catalog | None = None
         self._missing: CatalogError | None = None
+        self.checked: tuple[Path, ...] = ()
+        """Files that are checked beside those that catalogs register: they may read each other's views, too."""
+        self._held: tuple[SourceText, ...] | None = None
         if named is not None:
-            self._default = load_catalog(named)
+            self._default = self._load(named)
             return
         try:
-            self._default = load_catalog(relative(find_catalog(Path.cwd())))
+            self._default = self._load(relative(find_catalog(Path.cwd())))
         except CatalogError as error:
             if error.file:
                 raise
             self._missing = error
+
+    def hold(self, texts: tuple[SourceText, ...]) -> None:
+        """Let views be those of these texts, not of files, until others are held."""
+        if texts != self._held:
+            self._held = texts
+            again = {one.file: among(one, self.texts) for one in (self._default, *self._loaded.values()) if one}
+            self._default = None if self._default is None else again[self._default.file]
+            self._loaded = {directory: again[one.file] for directory, one in self._loaded.items()}
+
+    def _load(self, path: Path) -> Catalog:
+        return among(load_catalog(path), self.texts)
+
+    def texts(self, catalog: Catalog) -> Iterator[SourceText]:
+        """The texts that may read each other's views; what is wrong with a file is said where it is checked."""
+        if self._held is not None:
+            yield from self._held
+            return
+        files = [*self._files(catalog), *(file for file in self.checked if file.suffix == ".sql")]
+        for file in dict.fromkeys(map(_normal, files)):
+            with suppress(InputError):
+                yield self.read(file)
+
+    def _files(self, catalog: Catalog) -> Iterator[Path]:
+        """The files that a catalog registers, below it."""
+        directory = Path(catalog.file).parent
+        for pattern in catalog.queries:
+            with suppress(InputError, UsageError):
+                require_inside(catalog, searched(directory, pattern), pattern)
+                yield from (file for file in fitting(directory, pattern) if not excludes(catalog, file))
 
     def read(self, file: Path) -> SourceText:
         """The text of a query file, or of standard input for -, under the name that it was given."""
@@ -56,36 +93,35 @@ class Workspace:
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against; raises CatalogError when there is none."""
-        if self._default is not None:
-            return self._default
-        missing = self._missing or CatalogError("no catalog")
-        if file is None or str(file) == STDIN:
-            raise missing
-        try:
-            path = find_catalog(file.resolve().parent)
-        except CatalogError as error:
-            raise missing from error
-        if path not in self._loaded:
-            self._loaded[path] = load_catalog(relative(path))
-        return self._loaded[path]
+        if not self._named and file is not None and str(file) != STDIN:
+            nearest = self._nearest(_normal(Path.cwd() / file).parent)
+            if nearest is not None:
+                return nearest
+        if self._default is None:
+            raise self._missing or CatalogError("no catalog")
+        return self._default
+
+    def _nearest(self, directory: Path) -> Catalog | None:
+        """The catalog nearest to a directory; None where there is none. Raises CatalogError for one that is wrong."""
+        if directory not in self._loaded:
+            try:
+                path = relative(find_catalog(directory))
+            except CatalogError:
+                return None
+            known = [one for one in (self._default, *self._loaded.values()) if one is not None]
+            found = next((one for one in known if one.file == str(path)), None)
+            self._loaded[directory] = self._load(path) if found is None else found
+        return self._loaded[directory]
+
+    @property
+    def catalogs(self) -> list[Path]:
+        """The catalogs that have been read."""
+        return [Path(file) for file in sorted({one.file for one in self._loaded.values()})]
 
     @property
     def default(self) -> Catalog | None:
         """The catalog that was named, or found from the working directory upwards; None where there is none."""
         return self._default
-
-    def unused(self, files: Iterable[Path]) -> dict[Path, Path]:
-        """Catalogs nearer to a query file than the one found from the working directory, each with such a file."""
-        if self._default is None or self._named:
-            return {}
-        used = Path(self._default.file).resolve()
-        found: dict[Path, Path] = {}
-        for file in files:
-            with suppress(CatalogError):
-                nearest = find_catalog(file.resolve().parent)
-                if nearest != used and used.parent in nearest.parents:
-                    found.setdefault(relative(nearest), file)
-        return found
 
     def unseen(self, paths: tuple[Path, ...]) -> list[Path]:
         """Links to directories with SQL files that a search does not follow: below the paths, or by the catalog."""
@@ -119,8 +155,12 @@ class Workspace:
         return list(files)
 
     def is_registered(self, file: Path) -> bool:
-        """Whether a file's catalog registers it, as standard input always is; raises CatalogError for no catalog."""
-        return str(file) == STDIN or registers(self.catalog(file), file)
+        """Whether a catalog registers a file: its own, or the working directory's; standard input always is.
+
+        Raises CatalogError where there is no catalog.
+        """
+        catalogs = (self._default or self.catalog(file), self.catalog(file))
+        return str(file) == STDIN or any(registers(catalog, file) for catalog in catalogs)
 
 
 def read_query(path: Path) -> SourceText:
@@ -136,6 +176,10 @@ def read_query(path: Path) -> SourceText:
     if "\0" in text:
         raise InputError("standard input is binary")
     return SourceText("<stdin>", text)
+
+
+def _normal(file: Path) -> Path:
+    return Path(os.path.normpath(file))
 
 
 def relative(path: Path) -> Path:

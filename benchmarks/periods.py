@@ -1,6 +1,6 @@
 """Snapshot queries over the shape of the Employee data set: ours, the paper's own SQL, the same without time, DuckDB.
 
-    python benchmarks/periods.py DIR [--scale 0.1] [--runs 3] [--cores 2] [--only agg-1] [--without paper]
+    python benchmarks/periods.py DIR [--scale 0.1] [--runs 3] [--cores 2] [--only agg-1] [--without paper] [--embedded]
 
 DIR gets the tables of `periods_by_hand`, if they are not there. Every result is written to a `noop` sink (DuckDB:
 counted), in one session and a heap of 2 GiB; medians of the runs. The numbers of rows are those of DuckDB, or it ends.
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
-from time import monotonic
+from tempfile import TemporaryDirectory
+from time import monotonic, process_time
 from typing import Any
 
 import click
@@ -39,16 +41,23 @@ def seconds(run: Callable[[], Any], runs: int) -> float:
 @click.option("--cores", default=2, show_default=True)
 @click.option("--only", multiple=True, help="Queries, by name; all by default.")
 @click.option("--without", multiple=True, help="What is left out: paper, plain, duckdb.")
-def main(folder: Path, scale: float, runs: int, cores: int, only: tuple[str, ...], without: tuple[str, ...]) -> None:
+@click.option("--embedded", is_flag=True, help="Without Spark: processor time of whole runs, and of DuckDB by hand.")
+def main(
+    folder: Path, scale: float, runs: int, cores: int, only: tuple[str, ...], without: tuple[str, ...], embedded: bool
+) -> None:
     """Measure and print a table of seconds."""
     import duckdb
-    from pyspark.sql import SparkSession
-
-    from streambound.temporal import Temporal
 
     folder = folder / f"scale-{scale:g}"
     if not all((folder / f"{table}.parquet").exists() for table in TABLES):
         generate(folder, scale)
+    if embedded:
+        in_process(folder, only or tuple(DUCKDB))
+        return
+    from pyspark.sql import SparkSession
+
+    from streambound.temporal import Temporal
+
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.driver.memory", "2g")
     builder = builder.config("spark.sql.shuffle.partitions", 8).config("spark.ui.enabled", False)
@@ -85,6 +94,43 @@ def main(folder: Path, scale: float, runs: int, cores: int, only: tuple[str, ...
         click.echo(f"| {name} | " + " | ".join(cells) + " |")
         sys.stdout.flush()
     spark.stop()
+
+
+def in_process(folder: Path, names: Sequence[str]) -> None:
+    """Print the processor time of runs from Parquet to a file, and of DuckDB by hand, which counts its rows."""
+    import duckdb
+
+    from streambound.analyzer.catalog import catalog_from_mapping
+    from streambound.analyzer.spans import SourceText
+    from streambound.criteria.check import check_source
+    from streambound.jobs import compiled_of
+    from streambound.synopsis_exec.runner import run_embedded
+
+    con, kinds = duckdb.connect(config={"threads": 1}), {"BIGINT": "bigint", "VARCHAR": "string", "DATE": "date"}
+    relations: dict[str, Any] = {}
+    for table in TABLES:
+        file = str(folder / f"{table}.parquet")
+        days = "from_date - DATE '1970-01-01' AS b, to_date - DATE '1970-01-01' AS e"
+        con.execute(f"CREATE TABLE {table} AS SELECT *, {days} FROM '{file}'")
+        columns = {name: kinds[kind] for name, kind, *_ in con.execute(f"DESCRIBE FROM '{file}'").fetchall()}
+        source = {"format": "parquet", "path": file}
+        relations[table] = {"period": ["from_date", "to_date"], "columns": columns, "source": source}
+    catalog = catalog_from_mapping({"time": {"domain": ["1985-01-01", "9999-01-01"]}, "relations": relations})
+    click.echo("Seconds of processor time, one thread.\n\n| query | a run, from Parquet to JSON | DuckDB |")
+    click.echo("| --- | --- | --- |")
+    with TemporaryDirectory() as out:
+        for name in names:
+            (checked,) = check_source(SourceText("q.sql", f"SEQ VT ({QUERIES[name]})"), catalog)
+            job = compiled_of(catalog, checked).in_process
+            mine = _processor(partial(run_embedded, job, {"output": f"{out}/out.jsonl"}))
+            hand = _processor(partial(con.sql(rows_of_duckdb(DUCKDB[name])).fetchall))
+            click.echo(f"| {name} | {mine:.2f} | {_beside(hand, mine)} |")
+
+
+def _processor(run: Callable[[], Any]) -> float:
+    start = process_time()
+    run()
+    return process_time() - start
 
 
 def _beside(theirs: float, ours: float) -> str:

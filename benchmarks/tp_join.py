@@ -26,9 +26,8 @@ import pyarrow.parquet as pq
 from measuring import in_turn
 from pyspark.sql import DataFrame, SparkSession
 
-from streambound_runtime.periods.plan import PeriodJoin, SnapshotScan
+from streambound_runtime.operators.period_plan import SliceJoin, SliceLineage, SliceRelation
 from streambound_runtime.tp.execution import LineageRelation, executed_lineage
-from streambound_runtime.tp.plan import LineageQuery
 
 CUT_OFF = 600
 """Seconds after which one run of a peer is enough."""
@@ -112,9 +111,9 @@ def ours(spark: SparkSession, name: str) -> DataFrame:
     relations = {
         side: LineageRelation(spark.table(side), side, ("vb", "ve"), "bigint", "id", "p") for side in ("r", "s")
     }
-    left, right = (SnapshotScan(side, ("x", "y")) for side in ("r", "s"))
-    plan = PeriodJoin("left", left, right, *CONDITIONS[name][2:])
-    return executed_lineage(spark, LineageQuery(name, plan, ("x", "y", "sx", "sy"), "bigint"), relations)
+    left, right = (SliceRelation(side, ("x", "y"), ("vb", "ve")) for side in ("r", "s"))
+    plan = SliceJoin("left", left, right, *CONDITIONS[name][2:])
+    return executed_lineage(spark, SliceLineage(name, plan, ("x", "y", "sx", "sy"), "bigint"), relations)
 
 
 def by_hand(spark: SparkSession, name: str) -> DataFrame:

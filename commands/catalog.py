@@ -15,7 +15,7 @@ from streambound.commands.saying import put, say
 if TYPE_CHECKING:
     from streambound.importing.tables import ImportedTable
 
-_FORMATS = ("flink", "spark", "avro", "session")
+_FORMATS = ("flink", "ksqldb", "risingwave", "dbt", "spark", "avro", "session")
 
 
 @click.group("catalog")

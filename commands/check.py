@@ -119,7 +119,6 @@ def check(
     workspace = inside_workspace(catalog_file, stdin_name)
     files = files_of(workspace, paths, allow_empty)
     files = _registered(workspace, files) if registered else files
-    _note_unused(workspace, files)
     _note_unseen(workspace, paths)
     fixes = FixOptions(fix, diff, unsafe, outside_allowed())
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
@@ -161,13 +160,6 @@ def _registered(workspace: Workspace, files: list[Path]) -> list[Path]:
         many = "1 file is" if left_out == 1 else f"{left_out} files are"
         say(f"streambound: note: {many} left out: the catalog does not register {'it' if left_out == 1 else 'them'}")
     return found
-
-
-def _note_unused(workspace: Workspace, files: list[Path]) -> None:
-    """Say which catalog holds where another one stands nearer to a query."""
-    for nearer, file in workspace.unused(files).items():
-        used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
-        say(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)")
 
 
 def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:

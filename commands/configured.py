@@ -71,7 +71,11 @@ def files_of(workspace: Workspace, paths: tuple[Path, ...], allow_empty: bool) -
     """The query files of a command: those that are named, else those that the catalog registers."""
     from streambound.analyzer.query_files import query_files
 
-    return query_files(paths, allow_empty) if paths else workspace.registered(allow_empty, outside_allowed())
+    if not paths:
+        return workspace.registered(allow_empty, outside_allowed())
+    files = query_files(paths, allow_empty)
+    workspace.checked = tuple(files)
+    return files
 
 
 def outside_allowed() -> bool:

@@ -83,10 +83,12 @@ def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome,
         _say(fixing, "would be")
         return fixing.first
     from streambound.analyzer.registration import require_inside
+    from streambound.gate.check_files import catalog_of
     from streambound.gate.writing import write_texts
 
     for file in () if options.outside else map(Path, fixing.texts):
-        require_inside(sources.catalog(file), file, f"--fix would change {file}, which")
+        if (catalog := catalog_of(file, sources)) is not None:
+            require_inside(catalog, file, f"--fix would change {file}, which")
     write_texts(fixing.texts)
     _say(fixing, "")
     return fixing.outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,7 +137,8 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
         with uncounted():
             deep = isinstance(error, RecursionError)
             found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most, deep),))
-    return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
+    told = (reduce(lambda one, view: view.told(one), statement.elsewhere, one) for one in found.diagnostics)
+    return replace(found, diagnostics=(*told, *statement.remarks))
 
 
 def unproved(statement: Statement, catalog: Catalog) -> Checked:
@@ -217,12 +218,14 @@ def _of_lowered(
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
-    without_tables = decision.bound is None and (_with_ends(lowered.query) or undecided_set)
-    if without_tables or _keeps_matches(decision):
+    without_tables = decision.bound is None and (_with_keys(lowered.query) or undecided_set)
+    remembers_keys = _remembers_keys(lowered.query)
+    if without_tables or remembers_keys or _keeps_matches(decision):
         from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators
 
         other = decided_operators(statement, lowered, catalog)
-        if isinstance(other, JudgedOperators) and not other.violations and (without_tables or other.are_apart):
+        instead = without_tables or remembers_keys
+        if isinstance(other, JudgedOperators) and not other.violations and (instead or other.are_apart):
             checked = _circuit(statement, other, catalog, lowered, proving)
             warnings = () if without_tables else decision.diagnostics
             return replace(checked, diagnostics=(*warnings, *checked.diagnostics))
@@ -295,9 +298,14 @@ def _never_final(statement: Statement, asked: Emission, judgement: Judgement, op
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, at, f"{help}, or print changes")
 
 
-def _with_ends(query: Query) -> bool:
-    """Whether a query reads a stream whose punctuations may bound it."""
-    return any(source.ending for branch in query.branches for source in branch.sources)
+def _with_keys(query: Query) -> bool:
+    """Whether a query reads a stream with keys that punctuations end, or that come once, which may bound it."""
+    return any(source.ending or source.unique for branch in query.branches for source in branch.sources)
+
+
+def _remembers_keys(query: Query) -> bool:
+    """Whether the keys that come once are remembered beside its tables."""
+    return any(source.unique for branch in query.branches for source in branch.sources)
 
 
 def _circuit(

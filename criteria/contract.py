@@ -7,7 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise, product
 
+from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Branch, Source
 from streambound.analyzer.types import DataType, Family
@@ -27,10 +29,18 @@ def fits_contract(branch: Branch, rows: Sequence[Row], probes: Sequence[Sequence
     every = [(table, row) for rows_of in (mine, *probed) for table, found in rows_of.items() for row in found]
     if not all(_fits_row(sources[table], row) for table, row in every if table in sources):
         return False
+    if not all(_fits_unique(source, mine.get(table, []), probed) for table, source in sources.items()):
+        return False
     return _fits_keys(sources.values(), mine, probed) and all(
         _fits_counts(source, mine.get(table, []), [probe[table] for probe in probed if table in probe])
         for table, source in sources.items()
     )
+
+
+def promised_distance(table: DeclaredTable | Source) -> int:
+    """The length of time in which the catalog promises something of several rows: farther apart they keep it."""
+    rate = 0 if table.max_rate is None else table.max_rate.per
+    return max([rate, *(key.within or 0 for key in table.unique)])
 
 
 def _by_table(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -64,6 +74,19 @@ def _fits_counts(source: Source, rows: Sequence[Row], probes: Sequence[Sequence[
             return False
         if rate is not None and any(b - a < rate.per for a, b in zip(both, both[rate.rows :], strict=False)):
             return False
+    return True
+
+
+def _fits_unique(source: Source, rows: Sequence[Row], probes: Sequence[Mapping[str, list[Row]]]) -> bool:
+    """Whether keys that come once do: of one that is remembered for ever, of which there are only so many, one row."""
+    for key, probe in product(source.unique, probes):
+        times: dict[tuple[Value | None, ...], list[int]] = {}
+        for row in (*rows, *probe.get(source.table, ())):
+            values = () if key.within is None else tuple(row.values[name] for name in key.columns)
+            times.setdefault(values, []).append(int(row.values[source.timestamp or ""] or 0))
+        for found in filter(lambda one: len(one) > 1, times.values()):
+            if key.within is None or any(b - a < key.within for a, b in pairwise(sorted(found))):
+                return False
     return True
 
 

@@ -17,6 +17,7 @@ from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
 from streambound.analyzer.work import share, spend
+from streambound.criteria.contract import promised_distance
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
 from streambound.criteria.projected_time import only_whole_times, time_as_value, waiting_times
@@ -108,7 +109,7 @@ def _comparable(query: Query, plan: WitnessPlan) -> bool:
 
 def _fits(query: Query, plan: WitnessPlan) -> bool:
     """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
-    limited = any(s.max_per_timestamp is not None or s.max_rate is not None for s in plan.branch.streams)
+    limited = any(s.max_per_timestamp is not None or promised_distance(s) for s in plan.branch.streams)
     return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan)
 
 

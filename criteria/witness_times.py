@@ -11,6 +11,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.types import Family
+from streambound.criteria.contract import promised_distance
 from streambound.criteria.projected_time import time_as_value
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import DifferenceConstraint, conditions_of, solve
@@ -39,10 +40,10 @@ class WitnessTimes:
         stated = stated_differences(self.conditions, (Sort.TIME, Sort.DISCRETE) if self._valued else (Sort.TIME,))
         self._path = ceil(sum(abs(d.c) + d.strict for d in stated if d.x is not None and d.y is not None))
         element = self._path + len(plan.branch.streams) * self._tick
-        rate = max((source.max_rate.per for source in plan.branch.streams if source.max_rate is not None), default=0)
+        promised = max(map(promised_distance, plan.branch.streams), default=0)
         offset = ceil(plan.reach.offset) if self._valued else 0
         period = lcm(self._tick, plan.reach.period)
-        self._shift = -(-(element + max(plan.reach.window, rate, offset)) // period) * period
+        self._shift = -(-(element + max(plan.reach.window, promised, offset)) // period) * period
         self._range = (size + 2) * self._shift
 
     def times(self) -> dict[str, int] | None:

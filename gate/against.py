@@ -109,7 +109,8 @@ class _Blaming:
             file = self.then.older.get(new.source.file, old.source.file)
             there = Related(file, old.span, f"the query at {self.ref}", old.source.line(old.span.line))
             help = "repair it, or accept the finding with a reason: see docs/gate.md"
-            yield Diagnostic(code, message, new.source.file, new.span, help, related=(there,))
+            related = (*self._views(old.source, new.source), there)
+            yield Diagnostic(code, message, new.source.file, new.span, help, related=related)
             return
         first, *others = edits
         catalog = self.workspace.catalog(Path(new.source.file))
@@ -120,6 +121,19 @@ class _Blaming:
         help = "take this edit of the catalog back, or repair the query"
         yield Diagnostic(code, f"{message}, because {first.message}", first.file, line_of(catalog, first.line), help,
                          related=related)  # fmt: skip
+
+    def _views(self, old: SourceText, new: SourceText) -> Iterator[Related]:
+        """The files that a query reads views of, and that are not as they were."""
+        catalogs = self.then.catalog(Path(old.file)), self.workspace.catalog(Path(new.file))
+        before, after = (
+            {one.file: one for one in (catalog.elsewhere.read_by(source) if catalog.elsewhere else ())}
+            for catalog, source in zip(catalogs, (old, new), strict=True)
+        )
+        for file, source in after.items():
+            was = before.get(self.then.older.get(file, file))
+            if was is None or was.text != source.text:
+                place = source.excerpt(source.span(*_difference("" if was is None else was.text, source.text)))
+                yield Related.at(place, f"it reads what this file creates, which is not what it was at {self.ref}")
 
     def _message(self, change: ChangeKind, old: Outcome, new: Outcome) -> tuple[str, Code]:
         if change is ChangeKind.WORSE:
@@ -157,6 +171,16 @@ class _Blaming:
     def _checked(self, source: SourceText, catalog: Catalog, number: int, engine: str | None) -> Outcome:
         (item,) = judged(source, catalog, self.policy.value("criteria", source.file), only=(number,), engine=engine)
         return item
+
+
+def _difference(old: str, new: str) -> tuple[int, int]:
+    """The first line of a text that differs from another text's: where it begins and ends."""
+    lines, start = old.splitlines(), 0
+    for number, line in enumerate(new.splitlines(keepends=True)):
+        if number >= len(lines) or line.rstrip("\r\n") != lines[number]:
+            return start, start + len(line.rstrip("\r\n"))
+        start += len(line)
+    return len(new), len(new)
 
 
 MOST_TRIED = 60
@@ -213,7 +237,7 @@ def _table_edits(
         message = f"{old.name} is not declared any more {was}"
         yield CatalogEdit(after.file, 1, message, lambda catalog: replace(catalog, tables=(*catalog.tables, old)))
         return
-    for name in ("kind", "timestamp", "max_per_timestamp", "max_rate", "ttl", "rows"):
+    for name in ("kind", "timestamp", "max_per_timestamp", "max_rate", "ttl", "unique", "rows"):
         value, now = getattr(old, name), getattr(new, name)
         if value != now:
             label = f"{old.name}.{name}" if name != "kind" else old.name

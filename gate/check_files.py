@@ -24,6 +24,7 @@ from streambound.gate.tasks import Task, from_json, results
 from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
+    from streambound.analyzer.catalog import Catalog
     from streambound.analyzer.workspace import Sources
 
 PROGRAM = ".py"
@@ -154,7 +155,9 @@ class _Run:
         if declared not in self.catalogs:
             self.catalogs[declared] = digest(*declared)
         how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode, task.engine)
-        return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
+        others = catalog.elsewhere.read_by(task.source) if catalog.elsewhere is not None else ()
+        read = [(one.file, one.text) for one in others]
+        return digest(task.source.file, task.source.text, self.catalogs[declared], read, *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""
@@ -199,13 +202,17 @@ def _sources_of(file: Path, workspace: Sources, settings: GateSettings) -> Itera
         return [source]
     from streambound.gate.spark_frames import program_outcomes
 
+    return program_outcomes(source, catalog_of(file, workspace), settings.of_file(source.file)[0])
+
+
+def catalog_of(file: Path, workspace: Sources) -> Catalog | None:
+    """The catalog of a file; None for a program beside which there is none."""
     try:
-        catalog = workspace.catalog(file)
+        return workspace.catalog(file)
     except CatalogError as error:
-        if error.file:
+        if error.file or file.suffix != PROGRAM:
             raise
-        catalog = None
-    return program_outcomes(source, catalog, settings.of_file(source.file)[0])
+        return None
 
 
 def source_of(file: Path, workspace: Sources) -> SourceText | Outcome:

@@ -14,6 +14,7 @@ from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
 from streambound.analyzer.edits import Edit, applied
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.other_files import among
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Sources
 from streambound.reports.outcome import Outcome
@@ -160,8 +161,13 @@ class Snapshot:
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against, with its new text."""
         found = self._base.catalog(file)
-        if found.file not in self._texts:
-            return found
         if found.file not in self._catalogs:
-            self._catalogs[found.file] = parse_catalog(self._texts[found.file], found.file)
+            text = self._texts.get(found.file)
+            changed = found if text is None else parse_catalog(text, found.file)
+            self._catalogs[found.file] = among(changed, self.texts)
         return self._catalogs[found.file]
+
+    def texts(self, catalog: Catalog) -> Iterator[SourceText]:
+        """The texts that may read each other's views, as they are now."""
+        for one in self._base.texts(catalog):
+            yield SourceText(one.file, self._texts.get(one.file, one.text))

@@ -67,6 +67,7 @@ class Live:
     def __init__(self, catalog: Path | None = None) -> None:
         self._named = catalog
         self._workspace: tuple[object, Workspace] | None = None
+        self._others: dict[Path, object] = {}
         self._files: dict[Path, tuple[object, Source]] = {}
         self._judged: dict[str, tuple[object, tuple[Outcome, ...]]] = {}
 
@@ -88,6 +89,7 @@ class Live:
                 alone[name] = SourceText(name, text)
             except CatalogError as error:
                 failed[name] = error
+        workspace.hold(tuple(one for one in (*registered.values(), *alone.values()) if isinstance(one, SourceText)))
         return WorkspaceState(workspace, policy, registered, alone, frozenset(open_ones | alone.keys()), wrong, failed)
 
     def missing(self, state: WorkspaceState) -> list[SourceText]:
@@ -128,8 +130,10 @@ class Live:
     def _current(self) -> Workspace:
         """The workspace, read again where the catalog is another one."""
         stamp = _stamp_of_catalog(self._named)
-        if self._workspace is None or stamp is None or self._workspace[0] != stamp:
-            self._workspace = (stamp, Workspace(self._named))
+        others = {} if self._workspace is None else {file: _stamp(file) for file in self._workspace[1].catalogs}
+        self._others = {file: self._others.get(file, found) for file, found in others.items()}
+        if self._workspace is None or stamp is None or self._workspace[0] != stamp or self._others != others:
+            self._workspace, self._others = (stamp, Workspace(self._named)), {}
         return self._workspace[1]
 
     def _read(self, file: Path, workspace: Workspace) -> Source:
@@ -186,7 +190,9 @@ def _judge(
 def _identity(source: SourceText, state: WorkspaceState) -> object:
     """All that the judgement of a text depends on; equal texts are most often the same one, which is quick to see."""
     catalog, policy, file = state.workspace.catalog(Path(source.file)), state.policy, source.file
-    return source.text, catalog.file, catalog.text, policy.value("criteria", file), policy.value("allow-empty", file)
+    others = catalog.elsewhere.read_by(source) if catalog.elsewhere is not None else ()
+    how = policy.value("criteria", file), policy.value("allow-empty", file)
+    return source.text, catalog.file, catalog.text, *how, *((one.file, one.text) for one in others)
 
 
 def _registered(workspace: Workspace, policy: Policy) -> tuple[list[Path], StreamboundError | None]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.errors import CatalogError, InputError
+from streambound.analyzer.other_files import among
 from streambound.analyzer.registration import registers
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
@@ -20,13 +22,14 @@ class Past:
     """The state of a commit: the query files that it had, named as the working directory would call them.
 
     ``older`` maps files as they are called now to their names then; ``broken`` has what is wrong with catalogs of the
-    commit, whose queries then count as new.
+    commit, whose queries then count as new. ``registered`` has the texts that each catalog registered, by its file.
     """
 
     older: Mapping[str, str]
     contents: Mapping[str, bytes] = field(repr=False)
     catalogs: Mapping[str, Catalog] = field(repr=False)
     broken: tuple[CatalogError, ...] = ()
+    registered: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict, repr=False)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -35,17 +38,17 @@ class Past:
 
     def read(self, file: Path) -> SourceText:
         """The text of a query file in the commit; raises InputError where it was not UTF-8 text."""
-        try:
-            text = self.contents[str(file)].decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError("the file was not UTF-8 text", file=str(file)) from error
-        if "\0" in text:
-            raise InputError("the file was binary", file=str(file))
-        return SourceText(str(file), text)
+        return _text(str(file), self.contents[str(file)])
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog of a query file in the commit."""
         return self.catalogs[str(file)]
+
+    def texts(self, catalog: Catalog) -> Iterator[SourceText]:
+        """The texts of the commit that may read each other's views."""
+        for file, content in {**self.contents, **self.registered[catalog.file]}.items():
+            with suppress(InputError):
+                yield _text(file, content)
 
 
 def past(
@@ -67,14 +70,34 @@ def past(
         for old in names.gone(older.values()):
             if _checked(names.shown(old), catalogs[default.file], paths):
                 then[names.shown(old)] = (old, catalogs[default.file])
-    contents = repository.contents(commit, (old for old, _ in then.values()), names.then)
+    others = {catalog.file: _registered(names, catalog) for catalog in catalogs.values()}
+    wanted = dict.fromkeys((*(old for old, _ in then.values()), *(old for mine in others.values() for old in mine)))
+    contents = repository.contents(commit, wanted, names.then)
     then = {shown: found for shown, found in then.items() if found[0] in contents}
-    return Past(
+    found = Past(
         {file: names.shown(old) for file, old in older.items() if names.shown(old) in then},
         {shown: contents[old] for shown, (old, _) in then.items()},
-        {shown: catalog for shown, (_, catalog) in then.items()},
+        {},
         tuple(reader.broken),
+        {file: {names.shown(old): contents[old] for old in mine if old in contents} for file, mine in others.items()},
     )
+    with_others = {catalog.file: among(catalog, found.texts) for catalog in catalogs.values()}
+    return replace(found, catalogs={shown: with_others[catalog.file] for shown, (_, catalog) in then.items()})
+
+
+def _registered(names: _Names, catalog: Catalog) -> list[str]:
+    """The files of the commit that its catalog registered: a query may read their views."""
+    return [old for old in names.then if catalog.queries and _checked(names.shown(old), catalog, ())]
+
+
+def _text(file: str, content: bytes) -> SourceText:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("the file was not UTF-8 text", file=file) from error
+    if "\0" in text:
+        raise InputError("the file was binary", file=file)
+    return SourceText(file, text)
 
 
 def _checked(file: str, catalog: Catalog, paths: Sequence[Path]) -> bool:

@@ -41,6 +41,8 @@ class _TaskRows:
     of_row: list[float] = field(default_factory=list)
     most: float = 0
     """The most rows that were young while the bytes of one were measured."""
+    first: int = 0
+    """The bytes of the first checkpoint: what a task takes without its keys, and perhaps some of them."""
 
     def take(self, watermark: Micros, rows: int, lifetime: Micros, now: int) -> float | None:
         """How many rows came since the watermark was behind by a lifetime; None while that is not known."""
@@ -176,10 +178,19 @@ class RunningJob(WatchedQuery):
     def _of_task(
         self, number: int, task: JobTask, states: list[EngineState], progress: JobProgress
     ) -> Iterator[tuple[AlertKind, str, str]]:
-        lifetimes = [one.lifetime for one in states if one.lifetime]
+        lifetimes, rows = [one.lifetime for one in states if one.lifetime], self.tasks.setdefault(number, _TaskRows())
+        keys = [one.bytes for one in states if one.kept is StateClass.CONSTANT and one.bytes is not None]
+        if len(keys) == len(states) and progress.checkpoint:
+            rows.first = rows.first or task.bytes
+            most = round(rows.first + sum(keys) * _MORE)
+            if task.bytes > most:
+                message = (
+                    f"{bytes_text(task.bytes)} are kept, and {' and '.join(one.formula for one in states)} take at "
+                )
+                yield AlertKind.ROWS, state_place(states[0]), f"{message}most {bytes_text(most)}"
         if len(lifetimes) < len(states) or task.watermark is None or not progress.checkpoint:
-            return  # it grows, or goes by the clock, or has only so many keys
-        lifetime, rows = max(lifetimes), self.tasks.setdefault(number, _TaskRows())
+            return  # it grows, goes by the clock, or has only so many keys
+        lifetime = max(lifetimes)
         young = rows.take(task.watermark, task.rows, lifetime, progress.now)
         if not young:
             return

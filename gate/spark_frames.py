@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind, catalog_from_mapping
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.edits import Edit, Hunk
 from streambound.analyzer.engine_profiles import EngineProfile, OutputMode, StreamEngine
 from streambound.analyzer.spans import SourceText, Span
 from streambound.criteria.vocabulary import Verdict
@@ -21,7 +22,7 @@ from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
     from streambound.criteria.check import Checked
-    from streambound.criteria.engines.profile import EngineReading
+    from streambound.criteria.engines.profile import EngineFix, EngineReading
     from streambound.importing.frames.plan_sql import FrameSource, FrameSql
     from streambound.importing.frames.spark_program import FrameQuery
 
@@ -61,7 +62,7 @@ def query_outcome(
     try:
         sql = sql_of(query.plan)
         text = SourceText(source.file if source is not None else "<dataframe>", sql.text)
-        outcome = _judged(query, sql, text, catalog, criteria)
+        outcome = _judged(query, sql, text, source, catalog, criteria)
     except NotReadError as error:
         place = source or SourceText("<dataframe>", "")
         return _unread(query, place, name, str(error), error.line)
@@ -69,7 +70,14 @@ def query_outcome(
     return outcome if source is None else _at_lines(outcome, query, sql, source)
 
 
-def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog | None, criteria: str) -> Outcome:
+def _judged(
+    query: FrameQuery,
+    sql: FrameSql,
+    text: SourceText,
+    program: SourceText | None,
+    catalog: Catalog | None,
+    criteria: str,
+) -> Outcome:
     from streambound.analyzer.statements import some_statements
     from streambound.criteria.check import Checked, check_statement
     from streambound.criteria.engines.reported import findings
@@ -92,7 +100,8 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
         checked = by_the_paper(checked)
     reading = _reading(query, checked, known, profile)
     reading = _without_mark(reading, sql.unmarked) if reading is not None and sql.unmarked else reading
-    found = findings(reading, text, statement.span) if reading is not None else ()
+    reading = _patched(reading, sql, program) if reading is not None else None
+    found = findings(reading, program or text, statement.span) if reading is not None else ()
     checked = replace(checked, diagnostics=tuple(_of_program(checked.diagnostics, catalog)))
     return replace(outcome(replace(checked, diagnostics=(*checked.diagnostics, *found))), engine=reading)
 
@@ -113,11 +122,31 @@ def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: Engin
 
     if query.policy != "min":
         return EngineReading(StreamEngine.SPARK, unread=f"multipleWatermarkPolicy is {query.policy}")
-    reading = read_on(checked, known, profile, edits=False)
+    reading = read_on(checked, known, profile)
     if reading is None or bool(query.refusal) == any(one.when is not Phase.RUN for one in reading.refusals):
         return reading
     late = tuple(one for one in reading.refusals if one.when is Phase.RUN)
     return replace(reading, refusals=_refused(query, checked.statement.span) + late)
+
+
+def _patched(reading: EngineReading, sql: FrameSql, program: SourceText | None) -> EngineReading:
+    """A reading whose fixes change the program, where they can; the SQL that it was read as is not there to change."""
+    from streambound.gate.program_patches import ProgramPatches, ProgramText
+
+    patches = ProgramPatches(ProgramText(program), sql) if program is not None else None
+
+    def patched(fix: EngineFix | None, span: Span) -> EngineFix | None:
+        if fix is None or patches is None:
+            return fix and replace(fix, edits=())
+        return patches.patched(fix, sql.node(span.start))
+
+    return replace(
+        reading,
+        states=tuple(replace(one, fix=patched(one.fix, one.span)) for one in reading.states),
+        drops=tuple(replace(one, fix=patched(one.fix, one.span)) for one in reading.drops),
+        refusals=tuple(replace(one, fix=patched(one.fix, one.span)) for one in reading.refusals),
+        delays=tuple(replace(one, fix=patched(one.fix, one.span) or one.fix) for one in reading.delays),
+    )
 
 
 def _without_mark(reading: EngineReading, times: tuple[str, ...]) -> EngineReading:
@@ -126,8 +155,9 @@ def _without_mark(reading: EngineReading, times: tuple[str, ...]) -> EngineReadi
 
     names = " and ".join(f'F.col("{one}")' for one in times)
     fix = EngineFix(
-        f"write {names}: a column of the DataFrame before withWatermark has no watermark", False, loses=LATE
-    )
+        f"write {names}: a column of the DataFrame before withWatermark has no watermark", False,
+        added=times, loses=LATE,
+    )  # fmt: skip
     return replace(
         reading,
         states=tuple(replace(one, fix=fix) if one.kept is StateClass.GROWS else one for one in reading.states),
@@ -216,7 +246,8 @@ def _as_declared(table: DeclaredTable, source: FrameSource, declared: DeclaredTa
     if table.timestamp is None or source.plain.get(table.timestamp, "").lower() != (declared.timestamp or "").lower():
         return made
     made = made if source.more else replace(made, max_rate=declared.max_rate)
-    return made if source.delay is not None else replace(made, arrival=declared.arrival)
+    late, delay = declared.arrival.lateness, source.delay
+    return replace(made, arrival=declared.arrival) if delay is None or (late and late < delay * 1000) else made
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -226,14 +257,17 @@ def _at_lines(outcome: Outcome, query: FrameQuery, sql: FrameSql, source: Source
     """An outcome whose places are lines of the program."""
 
     def place(span: Span) -> Span:
-        return _line_span(source, sql.line(span.start) or query.line)
+        node = sql.node(span.start)
+        return _line_span(source, (node and node.line) or query.line)
 
     told = {one.name: _moved(getattr(outcome, one.name), place) for one in fields(outcome) if one.name != "source"}
     return Outcome(**{**told, "source": source, "span": _line_span(source, query.line)})
 
 
 def _moved(value: Any, place: Callable[[Span], Span]) -> Any:
-    """A value with all spans in it replaced."""
+    """A value with all spans in it replaced; edits are of the program."""
+    if isinstance(value, Edit | Hunk):
+        return value
     if isinstance(value, Span):
         return place(value)
     if isinstance(value, tuple):

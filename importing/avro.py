@@ -31,9 +31,17 @@ class _LeftOutFieldError(Exception):
 
 
 def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
-    """The records of a schema, or of a list of them; raises InputError for what is none."""
+    """The records of a schema, or of a list of them; raises InputError for what is none.
+
+    A schema registry answers with a schema as text in an envelope, `{"subject": …, "schema": "…"}`.
+    """
     document, remedy = parsed(text, file), 'it starts with {"type": "record", …}'
     what = "not an Avro schema of a record"
+    if isinstance(document.value, dict) and isinstance(document.value.get("schema"), str):
+        envelope = document.read(RegisteredSchema, what, remedy, closed=False)
+        if envelope.schemaType != "AVRO":
+            raise InputError(f"the schema is of {envelope.schemaType}", file=file, line=1, remedy="Avro's are read")
+        return avro_schema(envelope.schema, name or envelope.subject.removesuffix("-value"), file)
     if isinstance(document.value, list):
         records = document.read(tuple[AvroRecord, ...], what, remedy, closed=False)
     else:
@@ -44,6 +52,15 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     names.learn(document.value, "")
     several = len(records) > 1
     return tuple(names.table(record, name if name and not several else record.name) for record in records)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """What a schema registry says of a schema."""
+
+    schema: str
+    subject: str = ""
+    schemaType: str = "AVRO"  # as the registry writes it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Flink's DDL: `CREATE TABLE … (…, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH (…)`."""
+"""Flink's DDL: `CREATE TABLE … (…, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH (…)`.
+
+RisingWave's `CREATE SOURCE` and ksqlDB's `CREATE STREAM` are written alike.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,26 @@ from typing import Any
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText
-from streambound.importing.tables import ImportedColumn, ImportedTable, column
+from streambound.importing.tables import ImportedColumn, ImportedTable, column, toml_value
 
 _TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>/\*.*|'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
 _INTEGERS = {"TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "INTEGER": "int", "BIGINT": "bigint"}
 _PLAIN = {
     **_INTEGERS, "STRING": "string", "VARCHAR": "string", "CHAR": "string", "BOOLEAN": "boolean", "BINARY": "binary",
     "VARBINARY": "binary", "BYTES": "binary", "FLOAT": "float", "DOUBLE": "double", "DATE": "date",
+    "CHARACTER": "string", "TEXT": "string", "REAL": "float", "BYTEA": "binary", "TIMESTAMPTZ": "timestamp",
+    "INT2": "smallint", "INT4": "int", "INT8": "bigint", "FLOAT4": "float", "FLOAT8": "double",
 }  # fmt: skip
 _DECIMALS = ("DECIMAL", "DEC", "NUMERIC")
-_NESTED = ("ARRAY", "MAP", "ROW", "MULTISET")
+_NESTED = ("ARRAY", "MAP", "ROW", "STRUCT", "MULTISET")
+_CREATED = ("TABLE", "SOURCE", "STREAM")
+"""What a statement creates that has columns: tables, RisingWave's sources, ksqlDB's streams."""
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 _KAFKA = {"properties.bootstrap.servers": "kafka.bootstrap.servers", "topic": "subscribe"}
+_SAME_OPTIONS = {
+    "properties.bootstrap.server": "properties.bootstrap.servers", "kafka_topic": "topic", "value_format": "format",
+}  # fmt: skip
+"""What RisingWave and ksqlDB call what Flink has."""
 _KAFKA_METADATA = ("offset", "partition", "timestamp", "topic")
 """What Flink and Spark call alike among what Kafka knows of a record."""
 _CHANGES = {"debezium-json": "debezium", "debezium-avro-confluent": "debezium"}
@@ -31,7 +42,9 @@ _JSON = ("json", "debezium-json")
 """The formats of Kafka's records that are read."""
 _OTHER_CHANGES = ("canal-json", "maxwell-json", "ogg-json")
 """Formats of changes that a catalog has no word for; so have connectors that end with -cdc."""
-_BEGINNINGS = {"earliest-offset": "earliest", "latest-offset": "latest"}
+_BEGINNINGS = {
+    "earliest-offset": "earliest", "latest-offset": "latest", "earliest": "earliest", "latest": "latest",
+}  # fmt: skip
 
 
 class _LeftOutPartError(Exception):
@@ -74,13 +87,13 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     ttl: str | None = None
     for tokens in _statements(source):
         words = [token.word for token in tokens[:4]]
-        if words[:1] == ["CREATE"] and "TABLE" in words[1:3] and not _is_made_of_others(tokens):
+        if words[:1] == ["CREATE"] and {*_CREATED} & {*words[1:4]} and not _is_made_of_others(tokens):
             found.append(_CreateTableReader(source, tokens).table())
         elif words[0] == "SET" and (told := _ttl(tokens)) is not None:
             ttl = told or None
             if ttl is not None:
                 passed.append(f"{_TTL} is of joins here: groups are kept, unless they are of a window or of now()")
-        elif words[0] not in _QUERIES:
+        elif words[0] not in _QUERIES and "VIEW" not in words:
             passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
     if not found:
         raise InputError("there is no CREATE TABLE", file=file, line=1, remedy="is it DDL of Flink?")
@@ -147,10 +160,13 @@ class _CreateTableReader:
     lateness: str | None = None
     key: tuple[str, ...] = ()
     key_text: str = ""
+    of_keys: bool = False
+    """Whether it is a table of ksqlDB, whose records replace those of their key."""
 
     def table(self) -> ImportedTable:
         start = self.tokens[0]
-        self.until("TABLE")
+        self.until(*_CREATED)
+        created = self.tokens[self.at - 1].word
         for word in ("IF", "NOT", "EXISTS"):
             self.take(word)
         parts = [self.next("a name").name]
@@ -165,6 +181,8 @@ class _CreateTableReader:
                 self.need(")")
                 break
         options = self.tail()
+        self.of_keys = created == "TABLE" and "topic" in options and "connector" not in options
+        self.timestamp = options.pop("timestamp", self.timestamp)
         if self.required:
             joined = ", ".join(self.required)
             self.notes.append(f"NOT NULL of {joined} is left out: a catalog does not say so")
@@ -176,7 +194,8 @@ class _CreateTableReader:
         if changes is not None and self.timestamp is not None and self.timestamp not in beside:
             self.timestamp = self.time_of_changes(changes["format"], self.timestamp)
         if changes is None and self.key:
-            self.notes.append(f"{self.key_text} is left out: a catalog has no keys")
+            suggested = f'unique = {toml_value(list(self.key))} and within = "30 days"'
+            self.notes.append(f"{self.key_text} is a suggestion: declare {suggested}, or how long a key is remembered")
         return ImportedTable(
             parts[-1], columns, place, self.timestamp, self.lateness, True if changes or unread else None, source,
             tuple(self.notes), changes, unread,
@@ -184,7 +203,8 @@ class _CreateTableReader:
 
     def changes(self, options: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
         """How the rows come and go, and why that cannot be said, if it cannot."""
-        connector, kind = options.get("connector", ""), options.get("format") or options.get("value.format") or ""
+        connector = options.get("connector", "upsert-kafka" if self.of_keys else "")
+        kind = options.get("format") or options.get("value.format") or ""
         if connector.endswith("-cdc") or kind in _OTHER_CHANGES:
             return None, f"its rows come and go as {kind or connector} says, which a catalog has no word for"
         if connector != "upsert-kafka" and kind not in _CHANGES:
@@ -219,7 +239,7 @@ class _CreateTableReader:
                 named = rest[words.index("(") + 1 : words.index(")")]
                 self.key, self.key_text = tuple(token.name for token in named if token.text != ","), self.text(rest)
             else:
-                self.notes.append(f"{self.text(rest)} is left out: a catalog has no keys")
+                self.notes.append(f"{self.text(rest)} is left out: declare it as unique = […], with within")
         else:
             self.column()
 
@@ -241,6 +261,8 @@ class _CreateTableReader:
         if "PRIMARY" in words:
             self.key, self.key_text = (name,), self.text(rest[words.index("PRIMARY") :])
             rest, words = rest[: words.index("PRIMARY")], words[: words.index("PRIMARY")]
+        if words[-1:] == ["KEY"]:  # ksqlDB's: the records of a topic have it
+            rest, words = rest[:-1], words[:-1]
         if words[-2:] == ["NOT", "NULL"]:
             if not key:
                 self.required.append(name)
@@ -273,11 +295,12 @@ class _CreateTableReader:
         if [token.name for token in bound] == [name]:
             return
         match [token.word for token in bound]:
-            case [_, "-", "INTERVAL", quantity, unit] if bound[0].name == name and unit.rstrip("S") in _UNITS:
-                amount = quantity.strip("'").strip()
-                if re.fullmatch(r"\d+(\.\d+)?", amount):
-                    self.lateness = f"{amount} {unit.lower().rstrip('s')}s"
-                    return
+            case [_, "-", "INTERVAL", quantity, *units] if bound[0].name == name:
+                amount, *inside = quantity.strip("'").split() or [""]
+                match [unit.rstrip("S") for unit in (*inside, *units)]:
+                    case [unit] if unit in _UNITS and re.fullmatch(r"\d+(\.\d+)?", amount):
+                        self.lateness = f"{amount} {unit.lower()}s"
+                        return
         self.notes.append(f"the watermark {self.text(bound)} is left out: declare lateness, or order")
 
     # --- behind them --------------------------------------------------------------------------------------------
@@ -289,9 +312,13 @@ class _CreateTableReader:
                 self.need("(")
                 while not self.take(")"):
                     key = self.next("an option").name
+                    while self.take("."):
+                        key += f".{self.next('an option').name}"
                     self.need("=")
-                    options[key] = self.next("a value").name
+                    options[_SAME_OPTIONS.get(key.lower(), key.lower())] = self.next("a value").name
                     self.take(",")
+            elif self.take("FORMAT"):
+                self.format(options)
             elif self.take("COMMENT"):
                 self.next("a text")
             else:
@@ -300,6 +327,16 @@ class _CreateTableReader:
                 self.notes.append(f"{self.text(clause[:stop])} is left out: a catalog has no counterpart")
                 self.at += stop
         return options
+
+    def format(self, options: dict[str, str]) -> None:
+        """RisingWave's ``FORMAT PLAIN ENCODE JSON``."""
+        form = self.next("a format").word
+        self.need("ENCODE")
+        encoding = self.next("an encoding").word.lower()
+        kind = {"PLAIN": encoding, "DEBEZIUM": f"debezium-{encoding}"}.get(form, f"{form.lower()}-{encoding}")
+        options["format"] = kind
+        if form == "UPSERT":
+            options |= {"format": encoding, "connector": "upsert-kafka"}
 
     def with_metadata(self, source: dict[str, Any] | None) -> tuple[ImportedColumn, ...]:
         """The columns, less those that are metadata which the source does not have in Spark; it gets the others."""
@@ -315,8 +352,8 @@ class _CreateTableReader:
     def where(self, options: dict[str, str]) -> dict[str, Any] | None:
         """Where the rows come from, for files and for JSON from Kafka; every other option is said to be left out."""
         left = dict(options)
-        connector = left.get("connector")
-        kind = left.get("format") or left.get("value.format")
+        connector = left.get("connector", "kafka")
+        kind = (left.get("format") or left.get("value.format") or "").lower()
         source: dict[str, Any] | None = None
         if connector == "filesystem" and "path" in left and kind in ("json", "csv", "parquet", "avro", "orc"):
             source = {"format": kind, "path": left.pop("path").removeprefix("file://")}
@@ -379,8 +416,8 @@ class _CreateTableReader:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def until(self, word: str) -> None:
-        while not self.take(word):
+    def until(self, *words: str) -> None:
+        while not any(self.take(word) for word in words):
             self.at += 1
 
     def fail(self, message: str) -> InputError:
@@ -408,15 +445,15 @@ class _Type:
         word = self.word()
         if word in _PLAIN:
             self.sizes()
-            if word == "DOUBLE":
-                self.maybe("PRECISION")
+            self.maybe({"DOUBLE": "PRECISION", "CHARACTER": "VARYING"}.get(word, ""))
+            self.sizes()
             return self.nullable(_PLAIN[word])
         if word in _DECIMALS:
             sizes = [*self.sizes(), "10", "0"] if not self.ahead("(") else [*self.sizes(), "0"]
             return self.nullable(f"decimal({sizes[0]},{sizes[1]})")
         if word in ("TIMESTAMP", "TIMESTAMP_LTZ"):
             return self.nullable(self.timestamp(word))
-        if word in ("ARRAY", "MAP", "ROW"):
+        if word in ("ARRAY", "MAP", "ROW", "STRUCT"):
             return self.nullable(self.nested(word))
         raise _LeftOutPartError(f"Flink's {word} has no type in Spark SQL")
 
@@ -438,10 +475,10 @@ class _Type:
             raise _LeftOutPartError(f"{word} is written in a way that is not understood")
         parts = []
         while not self.maybe(">"):
-            name = f"`{self.token().name.replace('`', '``')}`:" if word == "ROW" else ""
+            name = f"`{self.token().name.replace('`', '``')}`:" if word in ("ROW", "STRUCT") else ""
             parts.append(name + self.one())
             self.maybe(",")
-        return f"{'struct' if word == 'ROW' else word.lower()}<{','.join(parts)}>"
+        return f"{'struct' if word in ('ROW', 'STRUCT') else word.lower()}<{','.join(parts)}>"
 
     def nullable(self, kind: str) -> str:
         if self.maybe("NOT"):

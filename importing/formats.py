@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streambound.importing.avro import avro_schema
+from streambound.importing.dbt import dbt_manifest
 from streambound.importing.flink import flink_ddl
 from streambound.importing.spark_schema import spark_schema
 from streambound.importing.tables import ImportedTable
@@ -23,6 +24,9 @@ class ImportFormat:
 
 FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat("flink", (".sql", ".ddl"), flink_ddl),
+    ImportFormat("ksqldb", (), flink_ddl),
+    ImportFormat("risingwave", (), flink_ddl),
+    ImportFormat("dbt", (), dbt_manifest),
     ImportFormat("spark", (".json",), spark_schema),
     ImportFormat("avro", (".avsc",), avro_schema),
 )

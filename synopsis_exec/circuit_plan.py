@@ -12,6 +12,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
+from streambound.analyzer.user_functions import UserFunction
 from streambound.criteria.dataflow.state import Combinations, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
@@ -66,6 +67,7 @@ class PlannedCircuit(ReadsInputs):
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def changing(self) -> list[circuit_plan.ChangesNode]:
@@ -141,6 +143,7 @@ def plan_of(
         sink,
         plans=made.plans,
         quarantine=catalog.quarantine,
+        functions=catalog.functions,
     )
 
 

@@ -60,6 +60,7 @@ def declared_table(
         item.ends_keys,
         period=period,
         records=item.records,
+        unique=item.unique,
     )
 
 

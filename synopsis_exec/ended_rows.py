@@ -80,7 +80,29 @@ def counting(inputs: Sequence[Input], rows: Sequence[Item[T]]) -> list[Item[T]]:
     for one in _promises([item for item in inputs if item.timestamp is not None]):
         marks = [row for _, name, row in rows if name == one.stream.name and one.marks(row)]
         left = _within(one, left, marks)
-    return left
+    return _once(known, left)
+
+
+def _once(inputs: Mapping[str, Input], rows: list[Item[T]]) -> list[Item[T]]:
+    """The rows whose keys come once while they are remembered; in their order."""
+    came, bad = dict[tuple[str, int, tuple[Any, ...]], int](), set[int]()
+
+    def order(place: int) -> list[tuple[bool, Any]]:
+        _, name, row = rows[place]
+        values = [row[str(inputs[name].timestamp)], *(row.get(one.name) for one in inputs[name].declared)]
+        return [(value is not None, value) for value in values]
+
+    several = [place for place, (_, name, _) in enumerate(rows) if inputs[name].unique]
+    for place in sorted(several, key=lambda place: (rows[place][1], order(place))):
+        _, name, row = rows[place]
+        now, unique = int(row[str(inputs[name].timestamp)]), inputs[name].unique
+        keys = [(name, n, tuple(row[column] for column in key.columns)) for n, key in enumerate(unique)]
+        past = [came.get(key) for key in keys]
+        if any(t is not None and (u.within is None or now - t < u.within) for t, u in zip(past, unique, strict=True)):
+            bad.add(place)
+        else:
+            came |= dict.fromkeys(keys, now)
+    return [item for place, item in enumerate(rows) if place not in bad]
 
 
 def _within(one: _Promise, rows: list[Item[T]], marks: list[Row]) -> list[Item[T]]:

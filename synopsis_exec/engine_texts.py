@@ -19,7 +19,7 @@ from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode
 from streambound_runtime.operators.circuit_plan import NamedTypes, PeriodNode
-from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SlicePlan
+from streambound_runtime.operators.period_plan import SliceFilter, SliceJoin, SlicePlan, SliceProject
 from streambound_runtime.operators.plan import TableScan, Test
 from streambound_runtime.reading.relation_views import view_of
 
@@ -132,10 +132,9 @@ def _periods(plan: SlicePlan) -> SlicePlan:
     below = {field.name: getattr(plan, field.name) for field in fields(plan)}
     plan = replace(plan, **{name: _periods(part) for name, part in below.items() if is_dataclass(part)})  # type: ignore[arg-type]
     match plan:
-        case SliceMap() if plan.picks is None:
-            engine = _texts(plan.given, plan.expressions, [kind for _, kind in plan.columns])
-            return replace(plan, engine=engine, engine_where=_condition(plan.given, plan.where))
-        case SliceJoin():
+        case SliceProject() if plan.picks is None:
+            return replace(plan, engine=_texts(plan.given, plan.items, plan.types))
+        case SliceFilter() | SliceJoin():
             return replace(plan, engine=_condition(plan.given, plan.condition))
     return plan
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from streambound.analyzer.columns import Column
+from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.version import __version__
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
@@ -61,7 +63,17 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
         tuple(_computed(item, declared(item), relations) for item in plan.computed),
         plan.quarantine,
     )
-    return with_engine(replace(job, placement=placement(job, plan, forced)))
+    job = replace(job, placement=placement(job, plan, forced), functions=tuple(_called(plan.functions, job)))
+    return with_engine(job)
+
+
+def _called(functions: Iterable[UserFunction], job: spec.JobSpec) -> Iterator[spec.PythonFunction]:
+    """The functions in Python that a job's expressions call, by names in backquotes."""
+    text = repr(job).lower()
+    for one in functions:
+        if one.python and f"`{one.name}`(" in text:
+            kinds = tuple(kind.name for kind in one.arguments)
+            yield spec.PythonFunction(one.name, one.python, kinds, one.result.name)
 
 
 def _declared(plan: Plan, relations: dict[str, str], item: Input) -> spec.Stream | spec.Relation:

@@ -66,7 +66,7 @@ class MadeOperators:
         names = sorted({*self.ending, *clocks} - {item.name for item in read})
         tables = (self.catalog.table(name) for name in names)
         return [
-            asked_input(table, ()) if table.changes is None else changes_input(table)
+            asked_input(replace(table, unique=()), ()) if table.changes is None else changes_input(table)
             for table in tables
             if table is not None
         ]

@@ -94,6 +94,8 @@ def _remembered(plan: Plan) -> str:
     for limit in ("max_per_timestamp", "max_rate"):
         if counted := [stream.name for stream in plan.streams if getattr(stream, limit) is not None]:
             return f"{limit} counts the rows of {', '.join(counted)}"
+    if unique := [stream.name for stream in plan.streams if stream.unique]:
+        return f"keys of {', '.join(unique)} that come once are remembered"
     return ""
 
 
@@ -110,6 +112,8 @@ class _Demand:
 
 def _key(job: JobSpec, query: Plan | PlannedCircuit) -> tuple[Mapping[str, str] | None, str]:
     """A column of each stream such that all states can be split by it; or why there is none."""
+    if unique := [stream.name for stream in job.streams if stream.unique]:
+        return None, f"the keys of {', '.join(unique)} that come once are kept together"
     if isinstance(query, Plan):
         return _key_of_joins(job, query)
     if counted := [relation.name for relation in job.streams if relation.relation]:

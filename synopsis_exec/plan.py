@@ -93,6 +93,7 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         counters=catalog.counters,
         sink=sink,
         quarantine=catalog.quarantine,
+        functions=catalog.functions,
         kept=kept,
         sums=query.sums,
         repeats=repeats,
@@ -198,6 +199,8 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
     """A table with the columns that filters, joins, the select list, and subqueries in expressions mention."""
     derived = dict[str, Column]()
     needed = {table.timestamp, *(name for one in expressions for name in asked_columns(one, table.columns, table.name))}
+    if table.unique:  # of two rows of a key at a timestamp all values say which one is good
+        needed |= {column.name for column in table.columns if column.type.family is not Family.OTHER}
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:
@@ -225,6 +228,7 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
         query=table.query,
         punctuations=table.punctuations,
         ending=table.ending,
+        unique=table.unique,
     )
 
 
@@ -284,4 +288,5 @@ def _contract(table: DeclaredTable) -> str:
     rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""
     rest += f" ttl {table.ttl.length}" if table.ttl is not None else ""
     rest += "".join(f" {one}" for one in table.punctuations)
+    rest += "".join(f" unique {', '.join(one.columns)} within {one.within}" for one in table.unique)
     return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{rest}"

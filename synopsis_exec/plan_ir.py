@@ -12,6 +12,7 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
@@ -28,6 +29,7 @@ from streambound_runtime.promises import (
     PeriodContract,
     QuarantineLimit,
     Rate,
+    UniqueKey,
 )
 
 
@@ -39,6 +41,7 @@ class Input:
     ``query`` gives the rows of one that is computed of others. Records that are ``punctuations`` are no rows; the plan
     uses them if it ``ends_keys``. ``ending`` are the keys that some stream's punctuations end. Changes of a relation
     may be in ``records`` that are no rows. ``period`` says which rows are good, where it is asked when they are valid.
+    Keys that are ``unique`` come once.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Input:
     ends_keys: bool = False
     records: ChangeRecords | None = None
     period: PeriodContract | None = None
+    unique: tuple[UniqueKey, ...] = ()
 
     @property
     def derived(self) -> tuple[Column, ...]:
@@ -223,6 +227,7 @@ class Plan(ReadsInputs):
     sums: tuple[str, ...] = ()
     repeats: bool = False
     computed: tuple[Input, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:

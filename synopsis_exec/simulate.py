@@ -119,7 +119,28 @@ def operator_of_circuit(
     circuit: CircuitPlan, relations: Mapping[str, list[Row]], streams: Sequence[Stream] = ()
 ) -> Engine:
     """What runs a circuit in this process."""
-    return Engine(circuit, relations, evaluated, streams)
+    return Engine(circuit, relation_tables(relations), evaluated, streams)
+
+
+def relation_tables(relations: Mapping[str, Sequence[Row]]) -> dict[str, pa.Table]:
+    """The encoded rows of relations as a job has them."""
+    return {name: _table(rows) for name, rows in relations.items()}
+
+
+def _table(rows: Sequence[Row]) -> pa.Table:
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for row in rows for name in row) or {"": None}
+    return pa.table({name: _column([_in_jobs(row.get(name)) for row in rows]) for name in names})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
+    if wide:  # as integers beyond 64 bits travel
+        return pa.array([None if value is None else Decimal(value) for value in values], pa.decimal128(38, 0))
+    return pa.array(values)
 
 
 def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:

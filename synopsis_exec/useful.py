@@ -22,8 +22,11 @@ _TESTS = {
 def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
     """Conjunctions of conditions on one row of a stream or relation, one of which a useful row satisfies.
 
-    They are the filters of its occurrences that Spark can evaluate on every row; the kernel makes all checks.
+    They are the filters of its occurrences that Spark can evaluate on every row; the kernel makes all checks. Of all
+    rows it is asked which key comes once.
     """
+    if item.unique:
+        return [()]
     return [
         tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))
         for branch in plan.branches

@@ -21,6 +21,7 @@ from typing import Generic, TypeVar
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.errors import UsageError
 from streambound.analyzer.types import DataType
 from streambound.recheck.oracle.reference import StatementReference
 from streambound.recheck.oracle.reference_periods import PeriodReference
@@ -105,6 +106,9 @@ def verify(
     StreamboundError where the statement fails, and NotKnown where only Spark knows one of its values.
     """
     plan = compiled.plan
+    if compiled.job.functions:
+        own = ", ".join(one.name for one in compiled.job.functions)
+        raise UsageError(f"{plan.name} calls {own}, a function in Python, which batch SQL does not have")
     trials: list[Trial] = []
     difference = None
     with _bench(compiled, statement, on_step) as bench:

@@ -10,13 +10,13 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.types import DataType
 from streambound.temporal.scalars import comparable, finding, no_subquery, over, text
 from streambound.temporal.scope import Columns, SeenColumn, SeenNames
-from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup, PeriodPlan, PeriodProject
+from streambound_runtime.operators.period_plan import SliceAggregate, SliceGroup, SlicePlan, SliceProject
 
 _FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 _HELP = "the aggregates of a SEQ block are COUNT, SUM, AVG, MIN and MAX"
 
 
-def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[PeriodPlan, Columns]:
+def grouped(tree: Aggregate, under: SlicePlan, names: SeenNames) -> tuple[SlicePlan, Columns]:
     """The operators of an aggregate over those of its input, and its columns; raises Finding."""
     items = list[str]()
     columns = list[SeenColumn]()
@@ -28,16 +28,16 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
         own = names.seen(node) if isinstance(node, exp.Column) else None
         aliases = own.aliases if own is not None else frozenset[str]()
         columns.append(SeenColumn(aliases, key.name, place, type=names.type(node)))
-    aggregates = list[PeriodAggregate]()
+    aggregates = list[SliceAggregate]()
     for place, call in enumerate(tree.calls, len(tree.keys)):
         argument = _argument(call, names)
         if argument and argument not in items[len(tree.keys) :]:
             items.append(argument)
         column = items.index(argument, len(tree.keys)) if argument else None
         distinct = call.distinct and call.function not in ("MIN", "MAX")
-        aggregates.append(PeriodAggregate(call.function.lower(), column, distinct))
+        aggregates.append(SliceAggregate(call.function.lower(), column, distinct=distinct))
         columns.append(SeenColumn(frozenset(), call.name, place, type=_type(call, names)))
-    plan = PeriodGroup(PeriodProject(under, tuple(items)), len(tree.keys), tuple(aggregates), always=not tree.keys)
+    plan = SliceGroup(SliceProject(under, tuple(items)), len(tree.keys), tuple(aggregates), always=not tree.keys)
     return plan, tuple(columns)
 
 

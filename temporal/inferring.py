@@ -16,18 +16,17 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import DataType, Family
 from streambound.temporal.pushing import kept
 from streambound.temporal.scalars import conjunction, moved, over, places, text, tree
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceDifference,
+    SliceDistinct,
+    SliceFilter,
+    SliceGroup,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    SliceUnion,
     width,
 )
 
@@ -40,23 +39,25 @@ KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)
 """The sides that contribute one row to each row of the result."""
 
 
-def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:
+def inferred(plan: SlicePlan, catalog: Catalog) -> SlicePlan:
     """The same rows, with the conditions that follow from those of a join's other side."""
     match plan:
-        case SnapshotScan() | ConstantScan():
+        case SliceRelation():
             return replace(plan)  # a scan of its own, which tells the places apart where a relation is read
-        case PeriodJoin():
+        case SliceJoin():
             return _joined(
                 replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog)), catalog
             )
-        case PeriodUnion() | PeriodSetOperation():
+        case SliceUnion() | SliceDifference():
             return replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog))
-        case PeriodFilter(PeriodUnion() | PeriodSetOperation() as both, condition):
+        case SliceFilter(SliceUnion() | SliceDifference() as both, condition):
             return _of_both(both, conjuncts(tree(condition)), catalog)
-    return replace(plan, input=inferred(plan.input, catalog))
+        case SliceFilter() | SliceProject() | SliceDistinct() | SliceGroup() | SliceCoalesce():
+            return replace(plan, input=inferred(plan.input, catalog))
+    raise AssertionError(f"{type(plan).__name__} is no operator of a rewriting")
 
 
-def _of_both(plan: PeriodUnion | PeriodSetOperation, conditions: Sequence[exp.Expr], catalog: Catalog) -> PeriodPlan:
+def _of_both(plan: SliceUnion | SliceDifference, conditions: Sequence[exp.Expr], catalog: Catalog) -> SlicePlan:
     """What is equal on both sides satisfies a condition alike, so that it can be asked of each."""
     sides, above = [plan.left, plan.right], list[exp.Expr]()
     for condition in conditions:
@@ -67,10 +68,10 @@ def _of_both(plan: PeriodUnion | PeriodSetOperation, conditions: Sequence[exp.Ex
             above.append(condition)
     left, right = (inferred(side, catalog) for side in sides)
     both = replace(plan, left=left, right=right)
-    return PeriodFilter(both, conjunction(above)) if above else both
+    return SliceFilter(both, conjunction(above)) if above else both
 
 
-def _joined(plan: PeriodJoin, catalog: Catalog) -> PeriodJoin:
+def _joined(plan: SliceJoin, catalog: Catalog) -> SliceJoin:
     sides = [plan.left, plan.right]
     for side in NARROWED.get(plan.kind, ()):
         more = list(_carried(plan, side, catalog))
@@ -82,7 +83,7 @@ def _joined(plan: PeriodJoin, catalog: Catalog) -> PeriodJoin:
     return plan
 
 
-def _carried(plan: PeriodJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr]:
+def _carried(plan: SliceJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr]:
     """Conditions on the keys of a side that the other one's rows satisfy, and that it does not have itself."""
     mine, other = (plan.left, plan.right)[side], (plan.left, plan.right)[1 - side]
     known, told = _facts(mine), _facts(other)
@@ -92,7 +93,7 @@ def _carried(plan: PeriodJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr
                 yield moved(tree(condition), here)
 
 
-def equal_columns(plan: PeriodJoin, side: int, catalog: Catalog) -> list[tuple[int, int]]:
+def equal_columns(plan: SliceJoin, side: int, catalog: Catalog) -> list[tuple[int, int]]:
     """Places of the other side's columns, each with the place of this side's that has the same values in a pair."""
     sides, found = (plan.left, plan.right), list[tuple[int, int]]()
     for pair in plan.keys:
@@ -104,32 +105,32 @@ def equal_columns(plan: PeriodJoin, side: int, catalog: Catalog) -> list[tuple[i
     return found
 
 
-def _facts(plan: PeriodPlan) -> Facts:
+def _facts(plan: SlicePlan) -> Facts:
     match plan:
-        case PeriodFilter(input, condition):
+        case SliceFilter(input, condition):
             found = _facts(input)
             for one in conjuncts(tree(condition)):
                 used = sorted(places(one))
                 if len(used) == 1 and _is_plain(one):
                     found.setdefault(used[0], {})[text(over(one, lambda _: 0))] = None
             return found
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             under = _facts(input)
             named = {place: place_of(item) for place, item in enumerate(items)}
             return {place: under[mine] for place, mine in named.items() if mine is not None and mine in under}
-        case PeriodJoin(kind, left, right):
+        case SliceJoin(kind, left, right):
             starts = 0, width(left)
             found = {}
             for side in KEPT.get(kind, ()):
                 found |= {place + starts[side]: facts for place, facts in _facts((left, right)[side]).items()}
             return found
-        case PeriodDistinct(input) | PeriodCoalesce(input):
+        case SliceDistinct(input) | SliceCoalesce(input):
             return _facts(input)
-        case PeriodGroup(input, keys):
+        case SliceGroup(input, keys):
             return {place: facts for place, facts in _facts(input).items() if place < keys}
-        case PeriodSetOperation(left=left):
+        case SliceDifference(left=left):
             return _facts(left)
-        case PeriodUnion(left, right):
+        case SliceUnion(left, right):
             mine, theirs = _facts(left), _facts(right)
             return {n: dict.fromkeys(one for one in mine[n] if one in theirs[n]) for n in mine if n in theirs}
     return {}
@@ -161,24 +162,24 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal | exp.Boolean)
 
 
-def column_type(plan: PeriodPlan, place: int, catalog: Catalog) -> DataType | None:
+def column_type(plan: SlicePlan, place: int, catalog: Catalog) -> DataType | None:
     """The type of a column that is a relation's; None of what is computed."""
     match plan:
-        case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+        case SliceRelation(table=name, columns=columns):
             table = catalog.table(name)
             found = None if table is None else table.column(columns[place])
             return None if found is None else found.type
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             under = place_of(items[place])
             return None if under is None else column_type(input, under, catalog)
-        case PeriodJoin(left=left, right=right):
+        case SliceJoin(left=left, right=right):
             by = width(left)
             return column_type(left, place, catalog) if place < by else column_type(right, place - by, catalog)
-        case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+        case SliceFilter(input=input) | SliceDistinct(input=input) | SliceCoalesce(input=input):
             return column_type(input, place, catalog)
-        case PeriodGroup(input=input, keys=keys) if place < keys:
+        case SliceGroup(input=input, keys=keys) if place < keys:
             return column_type(input, place, catalog)
-        case PeriodUnion(left, right) | PeriodSetOperation(left=left, right=right):
+        case SliceUnion(left, right) | SliceDifference(left=left, right=right):
             kinds = column_type(left, place, catalog), column_type(right, place, catalog)
             return kinds[0] if kinds[0] == kinds[1] else None
     return None

@@ -19,8 +19,7 @@ from streambound.temporal.scalars import finding, no_subquery
 from streambound.temporal.scope import LINEAGE, Columns, SeenColumn
 from streambound.temporal.snapshot import check_names, shown
 from streambound.temporal.time_line import time_line
-from streambound_runtime.periods.plan import SnapshotScan, scans
-from streambound_runtime.tp.plan import LineageQuery
+from streambound_runtime.operators.period_plan import SliceLineage, SliceRelation, scans
 
 OWN = ("_begin", "_end", "_lineage", "_p", "_lineage_dag")
 _PERIOD = "a snapshot has no period; select by _begin and _end outside of the block"
@@ -32,7 +31,7 @@ class LineageBlock:
     """A SEQ TP block with its plan, and the relations that it reads."""
 
     block: SeqBlock
-    query: LineageQuery
+    query: SliceLineage
     tables: tuple[DeclaredTable, ...]
 
     @property
@@ -51,7 +50,7 @@ def lineage_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Line
     check_names(names, OWN, block, positions)
     read = dict.fromkeys(scan.table for scan in scans(plan))
     tables = tuple(table for name in read if (table := catalog.table(name)) is not None)
-    return LineageBlock(block, LineageQuery(block.name, plan, names, line.kind.name, catalog.lineage_nodes), tables)
+    return LineageBlock(block, SliceLineage(block.name, plan, names, line.kind.name, catalog.lineage_nodes), tables)
 
 
 class LineageRewriter(Rewriter):
@@ -96,7 +95,8 @@ class LineageRewriter(Rewriter):
         for name in own:
             hidden = _PERIOD if name in (period.begin, period.end) else LINEAGE
             columns.append(SeenColumn(aliases, name, -1, hidden=hidden))
-        return Rewritten(SnapshotScan(table.name, tuple(column.name for column in kept)), tuple(columns))
+        scan = SliceRelation(table.name, tuple(column.name for column in kept), (period.begin, period.end))
+        return Rewritten(scan, tuple(columns))
 
     def _refused(self, tree: Tree, message: str, help: str) -> Finding:
         at = tree.at or self.positions.of(tree.syntax or exp.Null())

@@ -9,29 +9,28 @@ from streambound.analyzer.values import decode
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodAggregate,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotQuery,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceAggregate,
+    SliceCoalesce,
+    SliceDifference,
+    SliceDistinct,
+    SliceFilter,
+    SliceGroup,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceQuery,
+    SliceRelation,
+    SliceUnion,
     inputs_of,
 )
 from streambound_runtime.tp.plan import keeps_facts, merges
 
 _SETS = {
-    "except all": "EXCEPT ALL: max(0, left - right)",
-    "except": "EXCEPT: left > 0 and right = 0",
-    "intersect all": "INTERSECT ALL: min(left, right)",
-    "intersect": "INTERSECT: left > 0 and right > 0",
+    (False, False): "EXCEPT ALL: max(0, left - right)",
+    (False, True): "EXCEPT: left > 0 and right = 0",
+    (True, False): "INTERSECT ALL: min(left, right)",
+    (True, True): "INTERSECT: left > 0 and right > 0",
 }
 _JOINS = {"inner": "⋈", "left": "⟕", "right": "⟖", "full": "⟗", "semi": "⋉", "anti": "▷"}
 _WINDOWS = {
@@ -47,14 +46,13 @@ def rewriting_text(statement: SeqStatement) -> str:
     """The blocks of a statement, operator by operator, and the SQL around them."""
     lines = list[str]()
     for block in statement.blocks:
-        periods = {table.name: table.period for table in block.tables}
+        keys = {table.name: table.period.key for table in block.tables if table.period is not None}
         lineages = isinstance(block, LineageBlock)
         lines += _head(block)
         for depth, operator in _operators(block.query.plan, 2 if lineages else 1):
             lines.append("  " * depth + (_lineage_line if lineages else _line)(operator))
-            if isinstance(operator, SnapshotScan) and (period := periods.get(operator.table)):
-                lines[-1] += f", valid in [{period.begin}, {period.end})"
-                lines[-1] += f", variable {operator.table}.{period.key}" if lineages else ""
+            if isinstance(operator, SliceRelation) and lineages:
+                lines[-1] += f", variable {operator.table}.{keys[operator.table]}"
         lines.append("")
     if statement.outer:
         lines += ["around it, by Spark:", f"  {statement.outer}"]
@@ -70,13 +68,13 @@ def _head(block: SnapshotBlock | LineageBlock) -> list[str]:
     return [f"SEQ TP of {query.name}, at every {query.time_type}: {columns}", worlds]
 
 
-def _operators(plan: PeriodPlan, depth: int) -> Iterator[tuple[int, PeriodPlan]]:
+def _operators(plan: SlicePlan, depth: int) -> Iterator[tuple[int, SlicePlan]]:
     yield depth, plan
     for under in inputs_of(plan):
         yield from _operators(under, depth + 1)
 
 
-def _time(query: SnapshotQuery) -> str:
+def _time(query: SliceQuery) -> str:
     kind = parse_type(query.time_type)
     assert kind is not None, "it is a declared type"
     low, high = (None if end is None else decode(end, kind) for end in (query.low, query.high))
@@ -87,40 +85,40 @@ def _time(query: SnapshotQuery) -> str:
     return f"from {low or 'the first time'} to before {high or 'the end'}"
 
 
-def _line(plan: PeriodPlan) -> str:
+def _line(plan: SlicePlan) -> str:
     """What an operator does, and what is moved between tasks for it."""
     match plan:
-        case SnapshotScan(table, columns):
-            return f"{table} ({_columns(columns)})"
-        case ConstantScan(table, columns):
-            return f"{table or 'one row'} ({_columns(columns)}), valid at all of time"
-        case PeriodFilter(condition=condition):
+        case SliceRelation(table, columns, period):
+            when = f"in [{period[0]}, {period[1]})" if period else "at all of time"
+            return f"{table or 'one row'} ({_columns(columns)}), valid {when}"
+        case SliceFilter(condition=condition):
             return f"σ {condition}"
-        case PeriodProject(items=items):
+        case SliceProject(items=items):
             return f"Π {', '.join(f'{item} AS c{place}' for place, item in enumerate(items)) or '(no columns)'}"
-        case PeriodUnion():
+        case SliceUnion():
             return "∪ rows of both sides"
-        case PeriodDistinct():
+        case SliceDistinct():
             return "δ each value once at a time; shuffle by all values"
-        case PeriodCoalesce():
+        case SliceCoalesce():
             return "C maximal periods of constant multiplicity; shuffle by all values"
-        case PeriodSetOperation(kind=kind):
-            return f"{_SETS[kind]}, shuffle by all values"
-        case PeriodJoin():
+        case SliceDifference(common=common, distinct=distinct):
+            return f"{_SETS[common, distinct]}, shuffle by all values"
+        case SliceJoin():
             return _join(plan)
-        case PeriodGroup():
+        case SliceGroup():
             return _group(plan)
+    raise AssertionError(f"{type(plan).__name__} is no operator of a rewriting")
 
 
 def _columns(names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} AS c{place}" for place, name in enumerate(names))
 
 
-def _join(plan: PeriodJoin) -> str:
+def _join(plan: SliceJoin) -> str:
     return f"{_condition(plan)}; shuffle both sides by {'the keys' if plan.keys else 'bin of time'}"
 
 
-def _condition(plan: PeriodJoin) -> str:
+def _condition(plan: SliceJoin) -> str:
     """The sign of a join, and when rows are joined."""
     keys = [f"left {mine} = right {theirs}" for mine, theirs in plan.keys]
     return f"{_JOINS[plan.kind]} {' AND '.join([*keys, *filter(None, [plan.condition]), 'valid together'])}"
@@ -129,13 +127,13 @@ def _condition(plan: PeriodJoin) -> str:
 # --- rows with lineages -----------------------------------------------------------------------------------------------
 
 
-def _lineage_line(plan: PeriodPlan) -> str:
+def _lineage_line(plan: SlicePlan) -> str:
     """What an operator does over rows with lineages; `_line` where that is the same."""
     match plan:
-        case PeriodProject() if not keeps_facts(plan):
+        case SliceProject() if not keeps_facts(plan):
             how = "the disjunction of derivations, equivalent neighbours merged: shuffle by the values"
             return f"{_line(plan)}; {how}"
-        case PeriodJoin():
+        case SliceJoin():
             moved = "the keys" if plan.keys else "bin of time"
             found = f"{_condition(plan)}; {_WINDOWS[plan.kind]}; shuffle both sides by {moved}"
             if merges(plan) or plan.kind == "full" or not plan.keys:
@@ -144,7 +142,7 @@ def _lineage_line(plan: PeriodPlan) -> str:
     return _line(plan)
 
 
-def _group(plan: PeriodGroup) -> str:
+def _group(plan: SliceGroup) -> str:
     shown = ", ".join(map(_aggregate, plan.aggregates)) or "no aggregate"
     by = ", ".join(f"c{place}" for place in range(plan.keys))
     if plan.always:
@@ -152,6 +150,6 @@ def _group(plan: PeriodGroup) -> str:
     return f"γ {shown} by {by}; shuffle by {by}"
 
 
-def _aggregate(one: PeriodAggregate) -> str:
+def _aggregate(one: SliceAggregate) -> str:
     inner = "*" if one.column is None else f"{'DISTINCT ' * one.distinct}c{one.column}"
     return f"{one.function.upper()}({inner})"

@@ -11,36 +11,36 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.temporal.scalars import conjunction, moved, over, place_of, places, text, tree
-from streambound_runtime.periods.plan import (
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceDistinct,
+    SliceFilter,
+    SliceGroup,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
     width,
 )
 
 
-def kept(plan: PeriodPlan, condition: exp.Expr) -> PeriodPlan:
+def kept(plan: SlicePlan, condition: exp.Expr) -> SlicePlan:
     """The rows of an operator for which a condition over its columns is true."""
-    if isinstance(plan, PeriodFilter):
+    if isinstance(plan, SliceFilter):
         under = kept(plan.input, condition)
-        if not isinstance(under, PeriodFilter):
+        if not isinstance(under, SliceFilter):
             return replace(plan, input=under)
         together = conjunction([tree(plan.condition), condition])
-        return PeriodFilter(plan.input, together)
-    if isinstance(plan, PeriodCoalesce | PeriodDistinct):
+        return SliceFilter(plan.input, together)
+    if isinstance(plan, SliceCoalesce | SliceDistinct):
         return replace(plan, input=kept(plan.input, condition))
-    if isinstance(plan, PeriodGroup) and max(places(condition), default=plan.keys) < plan.keys:
+    if isinstance(plan, SliceGroup) and max(places(condition), default=plan.keys) < plan.keys:
         return replace(plan, input=kept(plan.input, condition))
-    if isinstance(plan, PeriodProject):
+    if isinstance(plan, SliceProject):
         items = {place: plan.items[place] for place in places(condition)}
         if all(re.fullmatch(r"c\d+", item) for item in items.values()):
             meant = over(condition, lambda found: int(items[place_of(found)][1:]))
             return replace(plan, input=kept(plan.input, meant))
-    if isinstance(plan, PeriodJoin):
+    if isinstance(plan, SliceJoin):
         by, used = width(plan.left), places(condition)
         if used and max(used) < by and plan.kind in ("inner", "left", "semi", "anti"):
             return replace(plan, left=kept(plan.left, condition))
@@ -48,10 +48,10 @@ def kept(plan: PeriodPlan, condition: exp.Expr) -> PeriodPlan:
             return replace(plan, right=kept(plan.right, moved(condition, -by)))
         if plan.kind == "inner":
             return joined(plan.kind, plan.left, plan.right, [*_conditions(plan, by), condition], by)
-    return PeriodFilter(plan, text(condition))
+    return SliceFilter(plan, text(condition))
 
 
-def joined(kind: str, left: PeriodPlan, right: PeriodPlan, conditions: list[exp.Expr], by: int) -> PeriodJoin:
+def joined(kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr], by: int) -> SliceJoin:
     """A join on conditions over both sides' columns, of which the left one has ``by``.
 
     What is about one side alone is a condition of it, unless its rows that do not satisfy it are kept.
@@ -67,17 +67,17 @@ def joined(kind: str, left: PeriodPlan, right: PeriodPlan, conditions: list[exp.
             keys.append(key)
         else:
             rest.append(condition)
-    return PeriodJoin(kind, _whole(left), _whole(right), tuple(keys), conjunction(rest))
+    return SliceJoin(kind, _whole(left), _whole(right), tuple(keys), conjunction(rest))
 
 
-def _whole(plan: PeriodPlan) -> PeriodPlan:
+def _whole(plan: SlicePlan) -> SlicePlan:
     """A side of a join, coalesced if it is made of groups: of these each change of a row makes a row of its own, and
     neighbours with the same values would be multiplied by the join.
     """
     under = plan
-    while isinstance(under, PeriodProject | PeriodFilter):
+    while isinstance(under, SliceProject | SliceFilter):
         under = under.input
-    return PeriodCoalesce(plan) if isinstance(under, PeriodGroup) else plan
+    return SliceCoalesce(plan) if isinstance(under, SliceGroup) else plan
 
 
 def _key(condition: exp.Expr, by: int) -> tuple[str, str] | None:
@@ -95,7 +95,7 @@ def _key(condition: exp.Expr, by: int) -> tuple[str, str] | None:
     return None
 
 
-def _conditions(plan: PeriodJoin, by: int) -> list[exp.Expr]:
+def _conditions(plan: SliceJoin, by: int) -> list[exp.Expr]:
     """The conditions of a join, over both sides' columns."""
     keys = [
         exp.EQ(this=_operand(tree(mine)), expression=_operand(moved(tree(theirs), by))) for mine, theirs in plan.keys

@@ -38,14 +38,13 @@ from streambound.temporal.language import ONE_ROW, SnapshotLowering
 from streambound.temporal.pushing import joined, kept
 from streambound.temporal.scalars import column, comparable, finding, moved, no_subquery, over, text
 from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodDistinct,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceDifference,
+    SliceDistinct,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    SliceUnion,
     width,
 )
 
@@ -60,7 +59,7 @@ class Rewritten:
     ``always`` is where it is that rows can be there at a time at which no row with a period is; None where they cannot.
     """
 
-    plan: PeriodPlan
+    plan: SlicePlan
     columns: Columns
     always: Span | None = None
 
@@ -96,7 +95,7 @@ class Rewriter:
                 return self._aggregate(tree, outer)
             case Distinct(input):
                 found = self.tree(input, outer)
-                return replace(found, plan=PeriodDistinct(found.plan))
+                return replace(found, plan=SliceDistinct(found.plan))
             case Union() | Except() | Intersect():
                 return self._set_operation(tree, outer)
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
@@ -106,7 +105,7 @@ class Rewriter:
     def _scan(self, tree: Scan) -> Rewritten:
         at = self.positions.of(tree.syntax or exp.Null())
         if tree.table == ONE_ROW:
-            return Rewritten(ConstantScan(), (), at)
+            return Rewritten(SliceRelation(), (), at)
         table = self.catalog.table(tree.table)
         assert table is not None, "lowering has found it"
         if table.kind is not Kind.RELATION and table.period is None:
@@ -126,9 +125,9 @@ class Rewriter:
         columns += [SeenColumn(aliases, name, -1, hidden=PERIOD) for name in hidden]
         names = tuple(found.name for found in kept)
         if table.period is None:
-            return Rewritten(ConstantScan(table.name, names), tuple(columns), at)
+            return Rewritten(SliceRelation(table.name, names), tuple(columns), at)
         self.periods.append((table, at))
-        return Rewritten(SnapshotScan(table.name, names), tuple(columns))
+        return Rewritten(SliceRelation(table.name, names, (table.period.begin, table.period.end)), tuple(columns))
 
     def _renamed(self, tree: Alias, columns: Columns, alias: str, names: tuple[str, ...]) -> Columns:
         shown = [found for found in columns if found.shown and not found.hidden]
@@ -280,8 +279,8 @@ class Rewriter:
         return found[0], found[1]
 
     def _merged(
-        self, plan: PeriodPlan, both: Columns, tree: Join, shared: list[tuple[int, int]], by: int
-    ) -> tuple[PeriodPlan, Columns]:
+        self, plan: SlicePlan, both: Columns, tree: Join, shared: list[tuple[int, int]], by: int
+    ) -> tuple[SlicePlan, Columns]:
         """The columns that USING makes one come first; those that they were can still be named with an alias."""
         total = width(plan)
         first = {JoinKind.RIGHT: "c{1}", JoinKind.FULL: "coalesce(c{0}, c{1})"}.get(tree.kind, "c{0}")
@@ -292,12 +291,12 @@ class Rewriter:
         for found in both:
             place = found.place if found.hidden else found.place + len(shared)
             new.append(replace(found, place=place, shown=found.shown and found.place not in merged))
-        return PeriodProject(plan, items), tuple(new)
+        return SliceProject(plan, items), tuple(new)
 
     def _project(self, under: Rewritten, items: tuple[Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
         found = self._listed(items, SeenNames(under.columns, self.positions))
         columns = tuple(SeenColumn(frozenset(), name, place, type=kind) for place, (name, _, kind) in enumerate(found))
-        return Rewritten(PeriodProject(under.plan, tuple(text(node) for _, node, _ in found)), columns, under.always)
+        return Rewritten(SliceProject(under.plan, tuple(text(node) for _, node, _ in found)), columns, under.always)
 
     def _listed(self, items: tuple[Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr, DataType | None]]:
         """The items with their names and, where they are known, types."""
@@ -329,18 +328,15 @@ class Rewriter:
             message = f"the sides of {word} have {width(left.plan)} and {width(right.plan)} columns"
             at = tree.at or self.positions.of(tree.syntax or exp.Null())
             raise self.positions.finding(Code.UNION_MISMATCH, message, at)
-        plan: PeriodPlan
+        plan: SlicePlan
         match tree:
             case Union(distinct=distinct):
-                plan, always = PeriodUnion(left.plan, right.plan), left.always or right.always
-                plan = PeriodDistinct(plan) if distinct else plan
+                plan, always = SliceUnion(left.plan, right.plan), left.always or right.always
+                plan = SliceDistinct(plan) if distinct else plan
             case Except(distinct=distinct):
-                plan, always = (
-                    PeriodSetOperation("except" if distinct else "except all", left.plan, right.plan),
-                    left.always,
-                )
+                plan, always = SliceDifference(left.plan, right.plan, distinct=distinct), left.always
             case Intersect(distinct=distinct):
-                plan = PeriodSetOperation("intersect" if distinct else "intersect all", left.plan, right.plan)
+                plan = SliceDifference(left.plan, right.plan, common=True, distinct=distinct)
                 always = left.always and right.always
         return Rewritten(plan, left.columns, always)
 
@@ -350,7 +346,7 @@ class Rewriter:
         if [one.place for one in shown] == list(range(width(found.plan))):
             return found
         columns = tuple(replace(one, place=place) for place, one in enumerate(shown))
-        return replace(found, plan=PeriodProject(found.plan, tuple(f"c{one.place}" for one in shown)), columns=columns)
+        return replace(found, plan=SliceProject(found.plan, tuple(f"c{one.place}" for one in shown)), columns=columns)
 
 
 @dataclass(frozen=True, slots=True)

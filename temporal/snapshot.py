@@ -16,11 +16,11 @@ from streambound.temporal.inferring import inferred
 from streambound.temporal.language import block_tree
 from streambound.temporal.rewriting import Rewriter, Rewritten
 from streambound.temporal.time_line import no_domain, time_line
-from streambound_runtime.periods.plan import (
-    PeriodCoalesce,
-    PeriodPlan,
-    PeriodProject,
-    SnapshotQuery,
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SlicePlan,
+    SliceProject,
+    SliceQuery,
     scans,
     width,
 )
@@ -34,7 +34,7 @@ class SnapshotBlock:
     """A SEQ VT block with its plan, and the relations that it reads."""
 
     block: SeqBlock
-    query: SnapshotQuery
+    query: SliceQuery
     tables: tuple[DeclaredTable, ...]
 
     @property
@@ -57,19 +57,19 @@ def snapshot_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Sna
     names, plan = shown(found)
     check_names(names, (MULTIPLICITY,) if line.as_of else _OWN, block, positions)
     plan = inferred(plan, catalog)
-    query = SnapshotQuery(block.name, PeriodCoalesce(plan), names, line.kind.name, line.low, line.high, line.as_of)
+    query = SliceQuery(block.name, SliceCoalesce(plan), names, line.kind.name, line.low, line.high, line.as_of)
     read = dict.fromkeys(scan.table for scan in scans(plan) if scan.table)
     tables = tuple(table for name in read if (table := catalog.table(name)) is not None)
     return SnapshotBlock(block, query, tables)
 
 
-def shown(found: Rewritten) -> tuple[tuple[str, ...], PeriodPlan]:
+def shown(found: Rewritten) -> tuple[tuple[str, ...], SlicePlan]:
     """The columns of the result, by name, and a plan that gives these."""
     shown = [column for column in found.columns if column.shown and not column.hidden]
     names = tuple(column.name for column in shown)
     if [column.place for column in shown] == list(range(width(found.plan))):
         return names, found.plan
-    return names, PeriodProject(found.plan, tuple(f"c{column.place}" for column in shown))
+    return names, SliceProject(found.plan, tuple(f"c{column.place}" for column in shown))
 
 
 def check_names(names: tuple[str, ...], own: tuple[str, ...], block: SeqBlock, positions: Positions) -> None:

@@ -20,6 +20,7 @@ from streambound.criteria.dataflow.state import Operation, better
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_operators
+from streambound.synopsis_exec.simulate import relation_tables
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.operators.formula import value
@@ -101,7 +102,7 @@ def different(sql: str, plan: PlannedCircuit, rows: Rows, prefixes: Prefixes, en
         wanted, found = prefixes.result(sql, end), Counter({row: n for row, n in total.items() if n})
         if wanted != found:
             return f"at {end} of {ends}: DuckDB {dict(wanted - found)} more, the job {dict(found - wanted)}"
-    most = value(job_spec(plan).plan.bound, {name: [*given] for name, given in rows.items()})
+    most = value(job_spec(plan).plan.bound, relation_tables(rows))
     return f"{ran.peak} entries, at most {most}" if most is not None and ran.peak > most else ""
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from sqlglot import exp
+
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.algebra.nodes import Scalar, Side, WindowCall
+from streambound.analyzer.algebra.value_sets import Number
 from streambound.analyzer.constants import DOUBLE, INT
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType
+
+LeastValue = Callable[[exp.Expr], Number | None]
+"""The least value of a column; None where it is not known."""
 
 
 class Looks(Enum):
@@ -108,6 +115,34 @@ def is_running_count(call: WindowCall) -> bool:
         return False
     start, end = call.frame.start, call.frame.end
     return start.side is Side.PRECEDING and start.distance is None and end.side is Side.CURRENT
+
+
+def never_falls(call: WindowCall, least: LeastValue) -> bool:
+    """Whether a call is a running count, or a running sum of what is never negative: it is no less in later rows."""
+    plain = not (call.distinct or call.filter or call.ignore_nulls) and call.order and not call.order[0].descending
+    if not plain or call.frame is None or call.function not in ("COUNT", "SUM"):
+        return False
+    start, end = call.frame.start, call.frame.end
+    so_far = start.side is Side.PRECEDING and start.distance is None and end.side is Side.CURRENT
+    return so_far and (call.function == "COUNT" or _is_never_negative(call.arguments[0].syntax, least))
+
+
+def _is_never_negative(node: exp.Expr, least: LeastValue) -> bool:
+    """Whether a value, if there is one, is 0 or more: such as 1 where a condition holds and else 0."""
+    match node.unnest():
+        case exp.Column() as column:
+            return (known := least(column)) is not None and known >= 0
+        case exp.Literal() as literal:
+            return not literal.is_string
+        case exp.Null():
+            return True
+        case exp.Case() as case:
+            results = [*(one.args["true"] for one in case.args["ifs"]), case.args.get("default") or exp.null()]
+            return all(_is_never_negative(one, least) for one in results)
+        case exp.If() as choice:
+            results = [choice.args["true"], choice.args.get("false") or exp.null()]
+            return all(_is_never_negative(one, least) for one in results)
+    return False
 
 
 def is_rank(call: WindowCall) -> bool:

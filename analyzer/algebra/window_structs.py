@@ -190,6 +190,12 @@ class WindowStructs:
             return
         assert parent is not None and listed.arg_key is not None
         others = parent.args[listed.arg_key]
+        if isinstance(parent, exp.Group):  # the window as a whole says more than one end of it
+            ends = {one.name for one in both}
+            others = [
+                one for one in others
+                if one is listed or one.name not in ends or (one.text("table") or alias) != (alias or one.text("table"))
+            ]  # fmt: skip
         parent.set(listed.arg_key, [new for one in others for new in (both if one is listed else [one])])
 
 

@@ -17,7 +17,7 @@ from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.engine_constants import CONSTANTS, groups_of
 from streambound.analyzer.expressions.engine_functions import CASTS, NOT_EXACT, REWRITINGS, Rewriting
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, value_of
-from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
+from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown
 from streambound.analyzer.expressions.kinds import common, plain
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.expressions.texts import ARRAY_OF_TEXTS
@@ -118,6 +118,11 @@ def _translated(expression: Expression, given: Mapping[str, EnginePart]) -> Engi
             return given[name]
         case Literal(constant):
             return _constant(constant)
+        case Call(kind=kind) if (own := python_call(expression)) is not None:
+            parts = [_translated(argument, given) for argument in own.arguments]
+            called = exp.to_identifier(own.function.name.strip("`"), quoted=True)
+            node = exp.Anonymous(this=called, expressions=[part.node for part in parts])
+            return _sized(EnginePart(node, kind, raises=True, size=1 + sum(part.size for part in parts)))
     arguments = tuple(_translated(argument, given) for argument in expression.arguments)
     if expression.function.name in ("cast", "try_cast", "negative") and arguments[0].constant:
         return _folded(expression)
@@ -130,6 +135,14 @@ def _translated(expression: Expression, given: Mapping[str, EnginePart]) -> Engi
     if entry.raises and all(one.constant for one in arguments):
         return _folded(expression)
     return _sized(_by(entry, expression, arguments))
+
+
+def python_call(expression: Call) -> Call | None:
+    """The call of a function in Python that `user_functions` has typed; None for another expression."""
+    match expression:
+        case Call(Function(name="cast"), (Call(Function(name="element"), (Call(function) as own, _)),)):
+            return own if function.name.startswith("`") else None
+    return None
 
 
 def _folded(call: Call) -> EnginePart:

@@ -149,6 +149,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     match node:
         case exp.Anonymous(expressions=[unit, _, _]) if node.name.lower() in UNITS_FIRST:
             return node.name.lower(), (_unit(unit, node), *node.expressions[1:])
+        case exp.Anonymous(this=exp.Identifier()):  # one of the user's (`user_functions`)
+            return f"`{node.name.lower()}`", node.expressions
         case exp.Anonymous():
             return node.name.lower(), node.expressions
         case exp.Not():
@@ -217,6 +219,7 @@ def called(name: str, arguments: Sequence[Expression], node: exp.Expr) -> Call:
     shown = node.name if isinstance(node, exp.Anonymous) else name.upper()
     if (
         isinstance(node, exp.Func)
+        and not name.startswith("`")
         and (refused := refusal("now" if name == "unix_timestamp" and not arguments else name, shown)) is not None
     ):
         raise Refused(*told(refused, node))

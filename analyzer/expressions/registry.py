@@ -74,6 +74,12 @@ def is_aggregate(name: str) -> bool:
     return name in _AGGREGATES and name not in _WINDOWS
 
 
+def is_of_spark(name: str) -> bool:
+    """Whether SQL has a function of that name, in small letters."""
+    of_rows = (BY_NAME, OTHER_FUNCTIONS, _OTHER_VALUE, _SEVERAL_ROWS, _AGGREGATES, _WINDOWS, _BUCKETS, _ELSEWHERE)
+    return any(name in names for names in of_rows)
+
+
 def refusal(name: str, shown: str) -> tuple[str, str] | None:
     """Why a function, shown as it is written, gives no value of a row, and what to do instead; None where it may."""
     if name in _OTHER_VALUE:
@@ -94,7 +100,7 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
         return message, f"name it in a subquery, (SELECT *, {shown}(…) AS w FROM …), and compare w, w.start or w.end"
     if name in _ELSEWHERE:
         return f"{shown} is outside the query language", _ELSEWHERE[name]
-    if name not in BY_NAME and name not in OTHER_FUNCTIONS:
-        help = suggest(name, [*BY_NAME, *OTHER_FUNCTIONS]) or "functions of your own are outside the query language"
+    if not is_of_spark(name):
+        help = suggest(name, [*BY_NAME, *OTHER_FUNCTIONS]) or "declare a function of your own under [functions]"
         return f"Spark has no function {shown}", help
     return None

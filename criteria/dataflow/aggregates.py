@@ -46,6 +46,7 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
+    PassedGroups,
     Retention,
     StateCount,
     Undecided,
@@ -54,7 +55,7 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.sums import sums_of
-from streambound.criteria.dataflow.view import OperatorView, Places
+from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import ends_of_sessions, is_session
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import Derivation
@@ -62,7 +63,7 @@ from streambound.preprocess.pipeline import Derivation
 ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
 _ONE = StateCount(Number(1), Retention.EVER)
-_GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1"}
+_GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 """The propositions by which groups are not kept for ever."""
 
 
@@ -267,11 +268,27 @@ def _count(
     found = until_key_ends(whole, range(len(own), len(whole.schema)), keys, final)
     if final and found is not None and found.retention is not Retention.PRESENT:
         return _at_keys(found, len(own))
-    counts = [None if found is None else _at_keys(found, len(own))]
+    counts = [None if found is None else _at_keys(found, len(own)), _passed(tree, whole, given, len(own))]
     if body is not None and bucket is None:
         read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, Named)], context, True)
         counts.insert(0, most_results(read))
     return least(count for count in counts if count is not None)
+
+
+def _passed(tree: Aggregate, keyed: OperatorView, given: OperatorView, first: int) -> StateCount | None:
+    """A group, or its values, for each value of the other keys, as one key never falls: its lesser values are over."""
+    if given.change > ViewKind.APPEND_ONLY:
+        return None
+    places = [place_of(key.value.syntax, given) for key in tree.keys]
+    for rising in given.rising:
+        key = next((n for n, place in enumerate(places) if place == rising.place), None)
+        if key is None or not rising.within <= {*places}:
+            continue
+        keys = frozenset(range(first, first + len(tree.keys))) - {first + key}
+        others = different(keyed, keys | frozenset(range(first + len(tree.keys), len(keyed.schema))), keys)
+        if others is not None and others.closing is None:
+            return StateCount(others.size, Retention.PASSED, why=PassedGroups(others, key, rising))
+    return None
 
 
 def _at_keys(count: StateCount, first: int) -> StateCount:

@@ -27,6 +27,7 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
+    PassedGroups,
     SourceCount,
     StateCount,
     SumOfCounts,
@@ -163,6 +164,13 @@ class CertifiedCounts:
         match why:
             case WindowCount():
                 return self._rows_of_windows(count, why)
+            case PassedGroups(others, key, rising):
+                rows = self.nodes.at(rising.of)
+                time = rows.view.columns[rising.order].time(NOW)
+                assert time is not None, "rows come by it"
+                order = [self.log.time(rows, rising.order, NOW, time.function), self.log.values(rows, rising.order)]
+                order += [self.log.values(rows, place) for place in rising.summed]
+                return {"rule": "passed", "size": size, "number": key, "order": order, "each": self._count(others)}
             case BlockResults(queries, by_values):
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):

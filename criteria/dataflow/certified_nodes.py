@@ -13,6 +13,7 @@ from streambound.criteria.dataflow.state import (
     Combinations,
     Operation,
     OperatorState,
+    PassedGroups,
     StateCount,
     SumOfCounts,
     WholeView,
@@ -147,6 +148,8 @@ def _select_lists(count: StateCount | None) -> Iterator[nodes.Project]:
     if isinstance(why, WindowCount):
         for one in (why.rows, why.each, why.ties):
             yield from _select_lists(one)
+    if isinstance(why, PassedGroups):
+        yield from _select_lists(why.others)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
 

@@ -21,6 +21,7 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
+from streambound.analyzer.user_functions import as_written
 from streambound.criteria.dataflow.aggregates import keyed_rows
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.judge import Judgement
@@ -216,9 +217,9 @@ class _Findings:
         known = None if place is None else self._declared(view, place)
         column = "" if known is None else f"{known.alias}.{known.name}" if known.alias else known.name
         name = column if column and (isinstance(node, exp.Column) or code is not Code.UNBOUNDED_PROJECTION) else ""
-        text = node.sql("spark") if is_placed(node) else self.positions.text(self._place(node, state.operator))
-        help = "" if place is None else self._help(view, place, column)
         span = self._place(node, state.operator)
+        text = as_written(node).sql("spark") if is_placed(node) else self.positions.text(span)
+        help = "" if place is None else self._help(view, place, column)
         alias = known.alias if known is not None else ""
         message = words.format(name or text, text)
         way = _way_out(state.operator)

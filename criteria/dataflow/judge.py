@@ -22,7 +22,7 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
 from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
-from streambound.criteria.dataflow.counting import different
+from streambound.criteria.dataflow.counting import different, least, rows_of
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
@@ -42,7 +42,7 @@ from streambound.criteria.dataflow.state import (
 from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.dataflow.views import statement_views
 from streambound.criteria.dataflow.windows import bucket, over
-from streambound.criteria.size import Number, Size, total
+from streambound.criteria.size import Number, Size, product, total
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
 
@@ -59,7 +59,7 @@ class Judgement:
     clocks: tuple[str, ...]
     """The tables whose timestamps are those of the results, also where no row of theirs matters."""
     keys: tuple[OperatorState, ...] = ()
-    """The keys of punctuations by which entries go."""
+    """The keys of punctuations by which entries go, and those that come once."""
     joining: bool = False
     """What is asked of relations is joined with them."""
 
@@ -113,7 +113,7 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
             break
     if operation is None:
         return None
-    keys = tuple(_open_keys(operation, catalog))
+    keys = (*_open_keys(operation, catalog), *_unique_keys(operation, catalog))
     return Judgement(operation, context, clocks(lowered.tree, catalog), keys, joining)
 
 
@@ -131,6 +131,22 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
                 ended = replace(count, retention=Retention.LAST_ENDED)
                 yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
                 yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, ended)
+
+
+def _unique_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:
+    """The keys that come once (K4): those of as many rows as come while one is remembered, or all that there can be."""
+    for scan in {scan.table: scan for scan in scans(operation.tree)}.values():
+        stream = catalog.table(scan.table)
+        for key in stream.unique if stream is not None else ():
+            assert stream is not None, "it has keys"
+            places = tuple(place for place, column in enumerate(stream.columns) if column.name in key.columns)
+            numbers = [number for place in places if (number := stream.columns[place].number) is not None]
+            counts = []
+            if len(numbers) == len(places):
+                counts.append(StateCount(product(map(Number, numbers)), Retention.EVER))
+            if key.within is not None:
+                counts.append(StateCount(rows_of(stream, key.within), Retention.TIME))
+            yield OperatorState(scan, f"unique {', '.join(key.columns)}", "K4", places, Entry.ROW, least(counts))
 
 
 def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:

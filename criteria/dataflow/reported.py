@@ -32,7 +32,7 @@ _WORDS: dict[type[nodes.Tree], str] = {
 def reported_states(judgement: Judgement) -> tuple[State, ...]:
     """The states, those of lower operators first; what nothing bounds has a size without a number."""
     found = [*_of_operations(judgement.operation, judgement)]
-    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
+    found.extend(_state(one, one.what, tuple(_key(one, judgement)), judgement) for one in judgement.keys)
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, RisingColumn
 from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Number, Size, fewer, slower, total
 from streambound.criteria.violation import Violation
@@ -49,6 +49,7 @@ class Retention(StrEnum):
     TIME = "when its time is over"
     KEY = "when its key ends"
     LAST_ENDED = "when as many more have ended"
+    PASSED = "when a later group of its other keys begins"
     EVER = "never"
 
 
@@ -125,7 +126,18 @@ class WindowCount:
     ties: StateCount | None = None
 
 
-CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCount
+@dataclass(frozen=True, slots=True)
+class PassedGroups:
+    """A group for each value of its other keys, which are so many: of the key number ``key`` the greatest value stays,
+    as that column is ``rising``.
+    """
+
+    others: StateCount
+    key: int
+    rising: RisingColumn
+
+
+CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCount | PassedGroups
 """Why there are at most so many entries, as a certificate says it."""
 
 

@@ -81,9 +81,10 @@ def state_bytes(judgement: Judgement) -> Size | StateColumn:
 def state_columns(judgement: Judgement) -> Iterator[tuple[OperatorState, Columns]]:
     """The states of a statement, those of lower operators first, each with the columns of its entries."""
     yield from _below(judgement.operation, judgement.context, set())
-    tables = judgement.context.catalog.tables
-    keys = _widest(_of_key(one, judgement.context) for table in tables for one in table.ending)
-    yield from ((state, (*keys, _PLAIN_COUNTER)) for state in judgement.keys)
+    tables, views = judgement.context.catalog.tables, judgement.context.views
+    ending = _widest(_of_key(one, judgement.context) for table in tables for one in table.ending)
+    for state in judgement.keys:
+        yield state, (*(_of_places(views.of(state.operator), state.key) if state.key else ending), _PLAIN_COUNTER)
 
 
 def _below(

@@ -32,6 +32,21 @@ class BucketEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class RisingColumn:
+    """A column, by its place, that is never less in a later row of those that agree in the columns ``within``.
+
+    It is a function over a window of the rows ``of`` an operator, in the order of its column number ``order``, and sums
+    up ``summed`` columns that are never negative.
+    """
+
+    place: int
+    within: Places
+    of: Tree = field(repr=False)
+    order: int
+    summed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RowSource:
     """What rows are made of: rows of a stream, or of a relation that has so many ``rows`` at a time; buckets of time,
     of which one begins ``every`` so many timestamps.
@@ -62,7 +77,8 @@ class OperatorView:
     limit; ``origins`` are the sources whose rows say a column's value. A union has ``parts``, whose columns are at the
     same places. ``near`` are promises of columns, by place, about sources that a row may be made without: where there
     is such a row. A select list is of the rows ``below``, of whose columns those by these places are shown at others.
-    Values of columns that are ``clipped`` count as the nearest that is told apart: they say nothing of times.
+    Values of columns that are ``clipped`` count as the nearest that is told apart: they say nothing of times. Rows
+    come in an order in which some columns are ``rising``.
     """
 
     tree: Tree = field(repr=False)
@@ -77,6 +93,7 @@ class OperatorView:
     near: tuple[tuple[int, TimePromise], ...] = ()
     below: tuple[OperatorView, Mapping[int, int]] | None = None
     clipped: Places = frozenset()
+    rising: tuple[RisingColumn, ...] = ()
 
     @property
     def is_static(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 from itertools import product as product_of
 from typing import TypeGuard
@@ -19,6 +20,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.sources import apart, sources_of
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of_column
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind, promises
+from streambound.analyzer.algebra.window_functions import never_falls
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
@@ -31,6 +33,7 @@ from streambound.criteria.dataflow.view import (
     BucketEnd,
     OperatorView,
     Places,
+    RisingColumn,
     RowSource,
     known_of_part,
     place_of,
@@ -101,6 +104,7 @@ class Views:
         if isinstance(tree, nodes.Join) and tree.kind is nodes.JoinKind.INNER:
             made = replace(made, near=(*made.near, *_beside(made)))
         made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
+        made = replace(made, rising=self._rising(tree, made))
         if found.rows == 0:
             return replace(made, rows=Number(0))
         if isinstance(tree, nodes.Scan) and tree.changes and made.rows is None and made.keys:
@@ -113,6 +117,24 @@ class Views:
             given = self.of(tree.input)
             made = replace(made, rows=present(given, given.every))
         return replace(made, rows=present(made, made.every)) if once else made
+
+    def _rising(self, tree: nodes.Tree, made: OperatorView) -> tuple[RisingColumn, ...]:
+        """The columns that never fall: running counts, and these where rows are given on at once."""
+        match tree:
+            case nodes.Filter(input) | nodes.Alias(input):
+                return self.of(input).rising
+            case nodes.Project() if made.below is not None:
+                given, shown = made.below
+                return tuple(
+                    replace(one, place=shown[one.place], within=frozenset(shown[place] for place in one.within))
+                    for one in given.rising
+                    if one.place in shown and one.within <= shown.keys()
+                )
+            case nodes.Over(input, calls) if made.change <= ViewKind.APPEND_ONLY:
+                given = self.of(input)
+                found = (_rising(call, n, given) for n, call in enumerate(calls, len(given.schema)))
+                return (*given.rising, *(one for one in found if one is not None))
+        return ()
 
     def _parts(self, tree: nodes.Tree, made: OperatorView) -> list[OperatorView]:
         """The parts of a union, or the same operator over each part of its input: their rows together are all rows.
@@ -229,7 +251,7 @@ class Views:
             found = self._alone(tree, columns, alias, RowSource(table))
             if table is not None and table.one_key is not None:
                 return _of_one_key(found, table, alias, table.one_key)
-            once = [key.attributes for key in table.ending if key.once] if table is not None else []
+            once = table.keys if table is not None else ()
             keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
             return replace(found, keys=keys)
         if table.changes is not None:
@@ -405,6 +427,24 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _rising(call: nodes.WindowCall, place: int, given: OperatorView) -> RisingColumn | None:
+    """The column of a function over a window, if it never falls as rows come."""
+    within = [place_of(one.syntax, given) for one in call.partition]
+    order = place_of(call.order[0].value.syntax, given) if call.order else None
+    if order is None or not given.columns[order].newest or given.columns[order].values.null:
+        return None
+    summed = list[int]()
+
+    def least(column: exp.Expr) -> int | Fraction | None:
+        found = place_of(column, given)
+        summed.extend([] if found is None else [found])
+        return None if found is None else given.columns[found].values.ends[0]
+
+    if not never_falls(call, least) or None in within:
+        return None
+    return RisingColumn(place, frozenset(one for one in within if one is not None), given.tree, order, tuple(summed))
 
 
 @by_identity

@@ -6,7 +6,7 @@ Both models walk the algebra tree by `EngineModel`; what their operators keep, e
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
-from streambound.analyzer.durations import length_text
+from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import EngineProfile, Micros, StreamEngine
 from streambound.analyzer.findings import Positions
@@ -42,6 +42,7 @@ from streambound.criteria.engines.profile import (
     EngineReading,
     EngineState,
     GoesBy,
+    LongDelay,
     Phase,
     Refusal,
     SilentDrop,
@@ -49,6 +50,9 @@ from streambound.criteria.engines.profile import (
 )
 from streambound.criteria.entry_bytes import text_bytes, type_bytes, value_bytes
 from streambound.criteria.repairs.layout import Layout
+
+_EXAMPLE = 10 * UNITS["MINUTE"]
+"""The delay of a watermark where nothing says how late rows may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ class EngineModel(ABC):
     notes: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     sources: list[tuple[str, Micros | None]] = field(default_factory=list)
-    lateness: list[Micros | None] = field(default_factory=list)
+    tables: list[DeclaredTable] = field(default_factory=list)
     windows: int = 0
     scanned: int = 0
     layout: Layout | None = None
@@ -152,7 +156,7 @@ class EngineModel(ABC):
             delay, table = self._delay_of(scan), self.catalog.table(scan.table)
             if delay is not NO_STREAM and table is not None:  # the watermark is that of all of them
                 self.sources.append((scan.alias, delay))
-                self.lateness.append(table.arrival.lateness or None)
+                self.tables.append(table)
         given = self.schema(tree)
         self.visit(tree, frozenset(range(len(given))), ())
         self.finish(tree)
@@ -161,9 +165,27 @@ class EngineModel(ABC):
         if self.unread:
             return EngineReading(self.profile.engine, unread=self.unread[0])
         return EngineReading(
-            self.profile.engine, tuple(self.states), tuple(self.drops), tuple(refusals),
+            self.profile.engine, tuple(self.states), tuple(self.drops), tuple(refusals), tuple(self._long_delays(tree)),
             tuple(dict.fromkeys(self.notes)), delay=self.delay,
         )  # fmt: skip
+
+    def _long_delays(self, tree: nodes.Tree) -> Iterator[LongDelay]:
+        """The watermarks that hold back the others, though the catalog lets no row be as late."""
+        if not any(state.kept is StateClass.WINDOW for state in self.states):
+            return
+        for scan in scans(tree):
+            delay, table = self._delay_of(scan), self.catalog.table(scan.table)
+            late = enough(table) if table is not None else None
+            if table is None or late is None or delay is NO_STREAM or delay != self.delay or delay <= late:
+                continue
+            message = f"the watermark of {scan.alias} is {length_text(delay)} behind, and its rows come at most "
+            message += f"{length_text(table.arrival.lateness or 0)} late: rows stay longer than they have to"
+            yield LongDelay(
+                message, self.span(scan), self._delayed(f"let it be {length_text(late)} behind", table, late)
+            )
+
+    def _delayed(self, text: str, table: DeclaredTable, delay: Micros, loses: str = "") -> EngineFix:
+        return EngineFix(text, not loses, loses=loses, stream=table.name.lower(), delay=delay)
 
     def has_watermarks(self, kind: DataType) -> bool:
         """Whether a column of a type may have a watermark."""
@@ -213,10 +235,12 @@ class EngineModel(ABC):
 
     def watermark_fix(self, name: str, source: int, more: str = "") -> EngineFix:
         """A watermark for a stream: it loses nothing where rows are no later than the catalog lets them be."""
-        late = self.lateness[source] if 0 <= source < len(self.lateness) else None
-        if late is None:
+        table = self.tables[source] if 0 <= source < len(self.tables) else None
+        if table is None:
             return EngineFix(f"watermark {name}{more}", False, loses=LATE)
-        return EngineFix(f"watermark {name} by {length_text(late)}, the catalog's lateness{more}", True)
+        if (late := enough(table)) is None:
+            return self._delayed(f"watermark {name}{more}", table, self.delay or _EXAMPLE, LATE)
+        return self._delayed(f"watermark {name} by {length_text(late)}, as its rows may be late{more}", table, late)
 
     def is_streaming(self, tree: nodes.Tree) -> bool:
         """Whether a tree reads a stream."""
@@ -563,6 +587,12 @@ def side_name(tree: nodes.Tree, word: str) -> str:
         tree = tree.input
     alias = tree.alias if isinstance(tree, nodes.Scan | nodes.Alias | nodes.Recur | nodes.Bucket) else ""
     return alias or f"the {word} side"
+
+
+def enough(table: DeclaredTable) -> Micros | None:
+    """The delay of a watermark that loses no row that the catalog allows: engines drop a row at the watermark."""
+    late = table.arrival.lateness
+    return late + UNITS["SECOND"] if late else None
 
 
 def hull(apart: Distance, first: Flow, second: Flow) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class EngineFix:
     """What makes an engine keep less; whether results stay the same.
 
     Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key. ``loses``
-    says what changes.
+    says what changes. With a ``stream`` it is the ``delay`` of that one's watermark.
     """
 
     text: str
@@ -43,6 +43,8 @@ class EngineFix:
     edits: tuple[Edit, ...] = ()
     added: tuple[str, ...] = ()
     loses: str = ""
+    stream: str = ""
+    delay: Micros = 0
 
     @property
     def words(self) -> str:
@@ -94,6 +96,15 @@ class SilentDrop:
     certain: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class LongDelay:
+    """A watermark that is farther behind than the catalog lets rows of its stream be, so that rows stay for nothing."""
+
+    message: str
+    span: Span
+    fix: EngineFix
+
+
 class Phase(StrEnum):
     """When an engine refuses a query."""
 
@@ -121,6 +132,7 @@ class EngineReading:
     states: tuple[EngineState, ...] = ()
     drops: tuple[SilentDrop, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    delays: tuple[LongDelay, ...] = ()
     notes: tuple[str, ...] = ()
     unread: str = ""
     delay: Micros = 0

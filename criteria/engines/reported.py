@@ -68,6 +68,9 @@ def _with_patches(
     kept: dict[tuple[Edit, ...], bool] = {}
 
     def tried(fix: EngineFix | None) -> EngineFix | None:
+        if fix is not None and fix.stream:
+            after = _read(statement, catalog, replace(profile, delays={**profile.delays, fix.stream: fix.delay}))
+            return fix if after is not None and _wrong(after) < _wrong(reading) else replace(fix, stream="")
         if fix is None or not fix.edits:
             return fix
         if fix.edits not in kept:
@@ -125,7 +128,10 @@ def _unparenthesized(tree: exp.Expr) -> exp.Expr:
 
 
 def findings(reading: EngineReading, source: SourceText, span: Span) -> tuple[Diagnostic, ...]:
-    """What is dropped, refused and kept for ever, the worst first; of a statement at a place of a text."""
+    """What is dropped, refused and kept for ever, the worst first; of a statement at a place of a text.
+
+    Patches are of that text.
+    """
     file = source.file
     name = reading.engine.version
     found = [
@@ -148,6 +154,9 @@ def findings(reading: EngineReading, source: SourceText, span: Span) -> tuple[Di
             message = f"{name} keeps {_subject(states)} for ever: {state.why}"
             patch = _patch(state.fix, source, span)
             found.append(Diagnostic(Code.ENGINE_GROWS, message, file, state.span, _help(state.fix), fixes=patch))
+    for delay in reading.delays:
+        patch = _patch(delay.fix, source, span)
+        found.append(Diagnostic(Code.ENGINE_WAITS, delay.message, file, delay.span, _help(delay.fix), fixes=patch))
     return tuple(found)
 
 
@@ -168,4 +177,7 @@ def _patch(fix: EngineFix | None, source: SourceText, span: Span) -> tuple[Fix, 
         return ()
     after = applied(source.text, fix.edits)
     sql = after[span.start : len(after) - (len(source.text) - span.end)]
-    return (Fix(fix.text, FixKind.SAFE, sql, ("engine",), fix.edits, tuple(hunks(source, fix.edits)), "same results"),)
+    kind, note = FixKind.SAFE, "same results"
+    if not fix.same_results:
+        kind, note = FixKind.CHANGES_RESULTS, fix.loses
+    return (Fix(fix.text, kind, sql, ("engine",), fix.edits, tuple(hunks(source, fix.edits)), note),)

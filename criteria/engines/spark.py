@@ -16,6 +16,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.engine_profiles import Micros, OutputMode
+from streambound.analyzer.render import identifier
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
     GROWING_ROWS,
@@ -64,6 +65,10 @@ _APART = f"{LATE}, and pairs that are farther apart"
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
 DEDUPLICATE, WITHIN = "DROP_DUPLICATES", "DROP_DUPLICATES_WITHIN_WATERMARK"
 """Hints of a SELECT of the first row of each key: that a DataFrame's method makes it."""
+FIRST_WITHIN = EngineFix(
+    "use dropDuplicatesWithinWatermark", False, loses="duplicates farther apart than the delay are not dropped"
+)
+"""Of a deduplication whose rows have an event time."""
 _NAME = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 _SUBQUERY, _TIMES = "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "MULTIPLE_EVENT_TIME_COLUMNS"
 _NEEDS_STREAM = {
@@ -221,7 +226,7 @@ class SparkModel(EngineModel):
             None, None,
         )  # fmt: skip
         equal = bool(keys) or any(isinstance(part, exp.NullSafeEQ) for part in kept)
-        self._refusals(tree, sides, equal, key is not None)
+        self._refusals(tree, sides, equal, key is not None, self._hull(tree, apart, sides[0], sides[1]))
         for side in sides:
             if len(side.marked) > 1:
                 names = " and ".join(one.name for one in side.marked)
@@ -347,7 +352,9 @@ class SparkModel(EngineModel):
                 self.drops.append(SilentDrop(message, self.span(tree), fix))
                 return
 
-    def _refusals(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], equal: bool, dated: bool) -> None:
+    def _refusals(
+        self, tree: nodes.Join, sides: tuple[_JoinSide, ...], equal: bool, dated: bool, implied: EngineFix | None
+    ) -> None:
         """What Spark does not run of a join of two streams."""
         kind, mode = tree.kind, self.profile.mode
         if mode is OutputMode.COMPLETE:
@@ -362,8 +369,10 @@ class SparkModel(EngineModel):
             by_kind = {nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1)}.get(kind, (0,))
             if not dated and not any(one.moving for place in by_kind for one in sides[place].bounds):
                 why = f"a {kind} join of two streams needs a watermark, and a condition that says until when rows wait"
-                fix = EngineFix("watermark both streams, and bound their distance from both sides", False, loses=_APART)
-                self.refuse(Phase.START, why, tree, LEGACY, fix)
+                both = EngineFix(
+                    "watermark both streams, and bound their distance from both sides", False, loses=_APART
+                )
+                self.refuse(Phase.START, why, tree, LEGACY, implied or both)
         if not equal:
             fix = EngineFix("add an equality, if only of a constant: 1 AS one on both sides", True)
             why = "a join of two streams needs an equality"
@@ -562,14 +571,14 @@ class SparkModel(EngineModel):
             if at is None or not 0 <= at.source < len(self.sources):
                 continue
             if self.sources[at.source][1] is None:
-                return EngineFix(
-                    f"watermark {self.sources[at.source][0]}, and group by a window of its time",
-                    False,
-                    loses=f"groups are of each window, and {LATE}",
-                )
+                stream, end = self.sources[at.source][0], f"{column.name.removesuffix('start')}end"
+                if any(one.name == end for one in columns):
+                    return self.watermark_fix(stream, at.source)
+                fix = self.watermark_fix(stream, at.source, ", and group by a window of its time")
+                return replace(fix, same_results=False, loses=f"groups are of each window, and {LATE}")
             if column.mark is not None and column.mark.window is not None:
                 words = "group by the window as a whole, and select its start"
-                return self.grouped_too(tree, column.name.rpartition(".")[0], words)
+                return self.grouped_too(tree, identifier(column.name.rpartition(".")[0]).sql("spark"), words)
             width = at.high - at.low
             if width:
                 words = f"group by window(…, '{length_text(width)}') of the event time in append mode"
@@ -649,10 +658,11 @@ class SparkModel(EngineModel):
         elif values is not None:
             self.keep(tree, self.constant(operator, tree, values, "key"))
         else:
-            fix = EngineFix(
-                "add the event time to its columns, or use dropDuplicatesWithinWatermark", False,
-                loses="duplicates at another time, or farther apart than the delay, are not dropped",
+            timed = EngineFix(
+                "call withWatermark, and add the event time to its columns", False,
+                loses=f"{LATE}, and duplicates at another time are not dropped",
             )  # fmt: skip
+            fix = FIRST_WITHIN if flow.event_time() is not None else timed
             why = "no column that it compares is an event time with a watermark"
             state = EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
             self.keep(tree, state)

@@ -1,4 +1,8 @@
-"""The verdict on a SEQ statement over streams: a number by P4 where it applies, else by P3 with P2."""
+"""The verdict on a SEQ statement over streams: a number by P4 where it applies, else by P3 with P2.
+
+P1: what is known of a point of time is final once the frontier has passed it; so each result row is given once. `parts`
+are rows with their whole periods, as soon as they are known: pairs when the later one begins.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +20,32 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statement import Statement
 from streambound.analyzer.types import parse_type
 from streambound.criteria.judged import Judged
 from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
-from streambound.criteria.periods.finality import refused_emission, refused_parts
 from streambound.criteria.periods.leaves import NOTHING, key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.parts import PeriodPart
-from streambound.criteria.periods.repairs import lacking
 from streambound.criteria.periods.slices import open_state
-from streambound.criteria.periods.views import MaybeSize, PeriodContext
+from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodState
 from streambound.criteria.periods.windows import lineage_windows
+from streambound.criteria.violation import Violation
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery, is_arriving
-from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceGroup,
+    SliceLineage,
+    SlicePlan,
+    SliceQuery,
+    inputs_of,
+    is_arriving,
+    is_whole,
+    scans,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +123,7 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     Raises NotRead.
     """
     query, final = block.query, emit is EmitMode.FINAL
-    assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
+    assert isinstance(query.plan, SliceCoalesce), "the result is coalesced"
     view = lowered(query.plan.input, context)
     if is_arriving(view.plan) and not context.parts:  # what is given is not remembered
         valid_state(view, context)
@@ -120,7 +133,7 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT
         columns += [Column("_begin", kind), Column("_end", kind)]
-    made = SliceQuery(view.plan, query.low, query.high, query.as_of, final, context.parts)
+    made = replace(query, plan=view.plan, final=final, parts=context.parts)
     return made, columns, NOTHING in (view.valid, view.there)
 
 
@@ -128,9 +141,9 @@ def _key_values(table: DeclaredTable, context: PeriodContext, names: tuple[str, 
     return key_values(table, names, [], context)
 
 
-def _always(plan: PeriodPlan) -> bool:
+def _always(plan: SlicePlan) -> bool:
     """Whether a result has rows at all of time."""
-    return (isinstance(plan, PeriodGroup) and plan.always) or any(map(_always, inputs_of(plan)))
+    return (isinstance(plan, SliceGroup) and plan.always) or any(map(_always, inputs_of(plan)))
 
 
 def _list(block: SeqBlock, source: SourceText) -> Span:
@@ -143,3 +156,51 @@ def _list(block: SeqBlock, source: SourceText) -> Span:
 
 def _refused(statement: SeqStatement, message: str, at: Span, help: str = "") -> Diagnostic:
     return Diagnostic(Code.UNSUPPORTED, message, statement.statement.source.file, at, help)
+
+
+def lacking(state: PeriodState, context: PeriodContext) -> Violation:
+    """The violation for a state without a number, with the declarations that would give it one."""
+    streams = [name for name in dict.fromkeys(state.streams) if _endless(name, context)]
+    named = ", ".join(streams or dict.fromkeys(state.streams))
+    keys = ", ".join(state.keys)
+    message = f"{state.name}, one for each {keys}, have no bound" if keys else f"{state.name} have no bound"
+    message += f": nothing says how many rows of {named} are valid at a time"
+    help = "declare max_duration, max_valid or snapshot_key with the domains of its columns"
+    if context.lineages:
+        help += ", or domains of all columns of its facts"
+    elif state.proposition == "P4" and "end" in state.keys:
+        help += "; with domains of all columns, SELECT DISTINCT needs no length of time"
+    return Violation(
+        f"{state.proposition} ({state.name})", named, None, message, context.span, Code.UNBOUNDED_PERIODS, help
+    )
+
+
+def _endless(name: str, context: PeriodContext) -> bool:
+    table = context.catalog.table(name)
+    period = table.period if table is not None else None
+    return period is not None and period.max_duration is None and period.max_valid is None
+
+
+_HELP = "final gives each result row once it has ended, fragments the part of it in each slice of time"
+_PARTS = "emit parts is outside the query language here: rows may not have their whole periods when they begin"
+_WHOLE = "parts are of SELECT, WHERE, UNION ALL and inner joins; others are given as final or fragments"
+
+
+def refused_emission(statement: Statement) -> Diagnostic | None:
+    """Why an emission cannot be had: Q(τ_t(D)) is final once w > t, so nothing that was printed changes.
+
+    Rows with b <= t only are valid at t, and later ones have b >= w > t.
+    """
+    asked = statement.emit
+    if asked is None or asked.mode is not EmitMode.CHANGES:
+        return None
+    message = f"emit {asked.mode} is outside the query language here: what SEQ VT prints never changes"
+    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, asked.at, _HELP)
+
+
+def refused_parts(statement: Statement, plan: SlicePlan) -> Diagnostic | None:
+    """Why the rows of a result are not known with their whole periods when they begin; None where they are."""
+    asked = statement.emit
+    if asked is None or asked.mode is not EmitMode.PARTS or is_whole(plan):
+        return None
+    return Diagnostic(Code.UNSUPPORTED, _PARTS, statement.source.file, asked.at, _WHOLE)

@@ -32,7 +32,7 @@ from streambound.criteria.contract import value_range
 from streambound.criteria.periods.history import Fragment, FragmentRow, PeriodHistory
 from streambound.criteria.periods.views import Leaf
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
-from streambound_runtime.operators.period_plan import SliceJoin, SliceLineage, SliceMap, SliceQuery
+from streambound_runtime.operators.period_plan import SliceFilter, SliceJoin, SliceLineage, SliceProject, SliceQuery
 
 _ROWS = 4
 """N: all 2^N inputs are executed."""
@@ -274,11 +274,11 @@ def _printed(
     return PeriodHistory(query, arrived, _computed, _passes).printed_from(last + 1)
 
 
-def _computed(plan: SliceMap, row: FragmentRow) -> FragmentRow | None:
+def _computed(plan: SliceFilter | SliceProject, row: FragmentRow) -> FragmentRow | None:
     plain = _plain(row, plan.given)
-    if plan.where and value_of(_read(plan.where, plan.given), plain).value != 1:
-        return None
-    made = (_read(text, plan.given) for text in plan.expressions)
+    if isinstance(plan, SliceFilter):
+        return row if value_of(_read(plan.condition, plan.given), plain).value == 1 else None
+    made = (_read(text, plan.given) for text in plan.items)
     return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.criteria.periods.domains import of_either
-from streambound.criteria.periods.slices import plus
+from streambound.criteria.periods.slices import of_either, plus
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
 from streambound_runtime.operators.period_plan import SliceAggregate

@@ -17,19 +17,22 @@ from streambound_runtime.operators.period_plan import (
     LineageRows,
     RandomRows,
     SliceAggregate,
+    SliceCoalesce,
     SliceDifference,
     SliceDistinct,
+    SliceFilter,
     SliceGroup,
     SliceJoin,
     SliceLineage,
-    SliceMap,
     SliceMatched,
     SliceParts,
     SlicePlan,
+    SliceProject,
     SliceQuery,
     SliceRelation,
     SliceScan,
     SliceUnion,
+    width,
 )
 from streambound_runtime.row_values import Value
 from streambound_runtime.tp.plan import WINDOWS
@@ -50,7 +53,7 @@ class PeriodHistory:
         self,
         query: SliceQuery | SliceLineage,
         arrived: Mapping[str, Sequence[Fragment]],
-        computed: Callable[[SliceMap, FragmentRow], FragmentRow | None],
+        computed: Callable[[SliceFilter | SliceProject, FragmentRow], FragmentRow | None],
         passes: Callable[[SliceJoin, FragmentRow], bool],
     ) -> None:
         self.query, self.arrived, self.computed, self.passes = query, arrived, computed, passes
@@ -92,7 +95,7 @@ class PeriodHistory:
                 return Bag() if table else Bag({(): 1})
             case SliceMatched():
                 return Bag()  # without rows of the relation
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self._mapped(plan, self._bag(input, valid))
             case SliceUnion(left, right):
                 return self._bag(left, valid) + self._bag(right, valid)
@@ -105,10 +108,10 @@ class PeriodHistory:
                 return _grouped(plan, self._bag(input, valid))
             case SliceJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
-            case RandomRows() | LineageRows() | SliceParts():
+            case RandomRows() | LineageRows() | SliceParts() | SliceCoalesce():
                 raise AssertionError(f"the rows of {type(plan).__name__} are no bag")
 
-    def _mapped(self, plan: SliceMap, rows: Bag) -> Bag:
+    def _mapped(self, plan: SliceFilter | SliceProject, rows: Bag) -> Bag:
         found = Bag()
         for row, n in rows.items():
             key = id(plan), row
@@ -130,7 +133,7 @@ class PeriodHistory:
                     matched[1].add(theirs)
         if plan.kind in ("semi", "anti"):
             return Bag({row: n for row, n in left.items() if (row in matched[0]) == (plan.kind == "semi")})
-        nothing: tuple[FragmentRow, FragmentRow] = ((None,) * plan.widths[0], (None,) * plan.widths[1])
+        nothing: tuple[FragmentRow, FragmentRow] = ((None,) * width(plan.left), (None,) * width(plan.right))
         if plan.kind in ("left", "full"):
             pairs += Bag({(*row, *nothing[1]): n for row, n in left.items() if row not in matched[0]})
         if plan.kind in ("right", "full"):
@@ -138,7 +141,8 @@ class PeriodHistory:
         return pairs
 
     def _match(self, plan: SliceJoin, left: FragmentRow, right: FragmentRow) -> bool:
-        equal = all(left[a] is not None and left[a] == right[b] for a, b in plan.keys)
+        keys = ((left[int(mine[1:])], right[int(theirs[1:])]) for mine, theirs in plan.keys)
+        equal = all(one is not None and one == other for one, other in keys)
         return equal and (not plan.condition or self.passes(plan, (*left, *right)))
 
     # --- lineages -----------------------------------------------------------------------------------------------------
@@ -160,7 +164,7 @@ class PeriodHistory:
             case RandomRows(input, relation):
                 rows = valid.get(input.block, Bag()) if isinstance(input, SliceScan) else Bag()
                 return [(row[:-2], variable(variable_name(relation, str(row[-2])), 1.0)) for row in rows]
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 made = ((self.computed(plan, row), lineage) for row, lineage in self._random(input, valid))
                 return [(row, lineage) for row, lineage in made if row is not None]
             case SliceJoin(left=left, right=right):
@@ -178,7 +182,7 @@ class PeriodHistory:
                     if plan.kind != "anti":
                         yield (*mine, *theirs), conjunction((one, other))
         for side, (rows, wanted) in enumerate(zip((left, right), WINDOWS[plan.kind], strict=True)):
-            nothing = () if plan.kind == "anti" else (None,) * plan.widths[1 - side]
+            nothing = () if plan.kind == "anti" else (None,) * width((plan.right, plan.left)[side])
             for place, (row, lineage) in enumerate(rows if wanted else ()):
                 alone = conjunction((lineage, negation(disjunction(matches[side][place]))))
                 yield ((*row, *nothing) if side == 0 else (*nothing, *row)), alone

@@ -20,29 +20,35 @@ from streambound.analyzer.statements import some_statements
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import bound, results_size
 from streambound.criteria.column_types import columns_of
-from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
+from streambound.criteria.periods.slices import declared
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
 from streambound.temporal.inferring import same_values
-from streambound_runtime.operators.period_plan import SliceMatched, SlicePlan, SliceScan
-from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
+from streambound_runtime.operators.period_plan import (
+    SliceFilter,
+    SliceMatched,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    SliceScan,
+)
 
 _END = "e"
 """The column of a block that holds a row's end."""
 NOTHING = Number(0)
 
 
-def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView | None:
+def leaf(plan: SlicePlan, context: PeriodContext, partners: Asked = ()) -> PeriodView | None:
     """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one.
 
     Where rows have lineages, their keys and probabilities come after the values. Those without ``partners`` are left
     out.
     """
     found = _select(plan, context.catalog)
-    if found is None or (context.whole and not isinstance(plan, SnapshotScan)):
+    if found is None or (context.whole and not isinstance(plan, SliceRelation)):
         return None
     table, items, conditions = found
     if context.lineages and table.period is not None:
@@ -60,7 +66,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
     matched = _matched(table, items, partners, context)
     own = tuple(conditions)
     context.leaves.append(Leaf(name, table, tuple(items), own, own, tuple(keys for keys, _ in matched)))
-    scan: SlicePlan = SliceScan(name)
+    scan: SlicePlan = SliceScan(name, len(items))
     for _, one in matched:
         scan = SliceMatched(scan, one.view.plan, one.equal)
     view = PeriodView(
@@ -78,7 +84,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
     return _limited(view, query, context.leaves[-1], context)
 
 
-def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext) -> PeriodView:
+def narrowed(view: PeriodView, plan: SlicePlan, context: PeriodContext) -> PeriodView:
     """A view of conditions and expressions that are kept apart from their stream, with what they limit."""
     found = _select(plan, context.catalog)
     if found is None:
@@ -135,21 +141,21 @@ def own_columns(period: PeriodRows) -> tuple[str, str]:
     return period.key, period.probability
 
 
-def _select(plan: PeriodPlan, catalog: Catalog) -> tuple[DeclaredTable, list[exp.Expr], list[exp.Expr]] | None:
+def _select(plan: SlicePlan, catalog: Catalog) -> tuple[DeclaredTable, list[exp.Expr], list[exp.Expr]] | None:
     """The stream, the items and the conditions of σ and Π above it, over its own columns."""
     match plan:
-        case SnapshotScan(table=name, columns=columns):
+        case SliceRelation(name, columns, period) if period:
             table = catalog.table(name)
-            if table is None or table.timestamp is None or table.period is None:
+            if table is None or table.timestamp is None:
                 return None
             return table, [exp.column(column, quoted=True) for column in columns], []
-        case PeriodFilter(input, condition):
+        case SliceFilter(input, condition):
             under = _select(input, catalog)
             if under is None:
                 return None
             table, items, conditions = under
             return table, items, [*conditions, _over(condition, items)]
-        case PeriodProject(input, texts):
+        case SliceProject(input, texts):
             under = _select(input, catalog)
             if under is None:
                 return None

@@ -9,44 +9,33 @@ from functools import partial
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.periods.counting import rows_asked_for
-from streambound.criteria.periods.domains import declared, of_either
 from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
-from streambound.criteria.periods.slices import plus, together
+from streambound.criteria.periods.slices import declared, of_either, plus, together
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import place_of, same_values
 from streambound_runtime.operators.period_plan import (
     SliceAggregate,
+    SliceCoalesce,
     SliceDifference,
     SliceDistinct,
+    SliceFilter,
     SliceGroup,
     SliceJoin,
-    SliceMap,
+    SlicePlan,
+    SliceProject,
     SliceRelation,
     SliceUnion,
     is_arriving,
     only_latest,
-)
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotScan,
-    width,
 )
 
 Types = tuple[tuple[str, str], ...]
@@ -56,7 +45,7 @@ class NotRead(Exception):
     """An expression that no type is known of, or a construct that is evaluated over relations only."""
 
 
-def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:
+def lowered(plan: SlicePlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:
     """The operators of a plan; notes the states of those that remember rows. Raises NotRead.
 
     Rows without ``partners`` play no part above it.
@@ -65,46 +54,47 @@ def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> P
     if found is not None:
         return found
     match plan:
-        case SnapshotScan() | ConstantScan():
+        case SliceRelation():
             return _relation(plan, context)
-        case PeriodProject(PeriodFilter(PeriodGroup() as group, condition), items) if most := rows_asked_for(
+        case SliceProject(SliceFilter(SliceGroup() as group, condition), items) if most := rows_asked_for(
             group, condition, items
         ):
             own = _of_keys(group, _below(items, partners))
             counted = _grouped(group, lowered(group.input, context, own), context, most)
             return _projected(_filtered(counted, condition), items)
-        case PeriodFilter(input, condition):
+        case SliceFilter(input, condition):
             return narrowed(_filtered(lowered(input, context, partners), condition), plan, context)
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             under = lowered(input, context, _below(items, partners))
             return narrowed(_projected(under, items), plan, context)
-        case PeriodUnion(left, right):
+        case SliceUnion(left, right):
             return _united(*_alike(*(lowered(side, context, partners) for side in (left, right))), context)
-        case PeriodDistinct(input):
+        case SliceDistinct(input):
             return _distinct(lowered(input, context, partners), context)
-        case PeriodSetOperation(kind, left, right):
-            return _set_operation(kind, *_alike(*(lowered(side, context, partners) for side in (left, right))), context)
-        case PeriodCoalesce(input):  # any encoding of what is under it will do
+        case SliceDifference(left, right):
+            sides = _alike(*(lowered(side, context, partners) for side in (left, right)))
+            return _set_operation(plan, *sides, context)
+        case SliceCoalesce(input):  # any encoding of what is under it will do
             return lowered(input, context, partners)
-        case PeriodGroup():
+        case SliceGroup():
             return _grouped(plan, lowered(plan.input, context, _of_keys(plan, partners)), context)
-        case PeriodJoin():
+        case SliceJoin():
             return _joined(plan, context, partners)
+    raise AssertionError(f"{type(plan).__name__} is no operator of a rewriting")
 
 
-def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> PeriodView:
+def _relation(plan: SliceRelation, context: PeriodContext) -> PeriodView:
     if not plan.table:
         one = Number(1)
         return PeriodView(SliceRelation(), (), one, one, (), one, None, (), ())
     table = context.catalog.table(plan.table)
     assert table is not None, "the rewriting has found it"
-    period = (table.period.begin, table.period.end) if table.period and isinstance(plan, SnapshotScan) else None
     needed = context.relations.setdefault(table.name, (table, {}))[1]
-    needed |= dict.fromkeys((*plan.columns, *(period or ())))
+    needed |= dict.fromkeys((*plan.columns, *(plan.period or ())))
     types = tuple(column.type for name in plan.columns if (column := table.column(name)) is not None)
     size = context.rows(table.name)
     return PeriodView(
-        SliceRelation(table.name, plan.columns, period, tuple(kind.name for kind in types)),
+        replace(plan, types=tuple(kind.name for kind in types)),
         types,
         size,
         size,
@@ -120,10 +110,8 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
 
 
 def _filtered(view: PeriodView, condition: str) -> PeriodView:
-    given = named(view.types)
     checked_type(condition, view.types)
-    plan = SliceMap(view.plan, given, given, tuple(name for name, _ in given), condition)
-    return replace(view, plan=plan)
+    return replace(view, plan=SliceFilter(view.plan, condition, named(view.types)))
 
 
 def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
@@ -132,7 +120,7 @@ def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
     rows = every(values)
     if items and view.rows is not None:
         rows = smallest(rows, view.rows)
-    plan = SliceMap(view.plan, named(view.types), named(types), tuple(items))
+    plan = SliceProject(view.plan, tuple(items), named(view.types), tuple(kind.name for kind in types))
     names = tuple(_in_words(item, view.names) for item in items)
     domains = tuple(None if (at := place_of(item)) is None else view.domains[at] for item in items)
     return replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
@@ -175,7 +163,7 @@ def _below(items: Sequence[str], partners: Asked) -> Asked:
     return merged(one.at(mine) for one in partners)
 
 
-def _of_keys(group: PeriodGroup, partners: Asked) -> Asked:
+def _of_keys(group: SliceGroup, partners: Asked) -> Asked:
     """What is asked of the rows of groups."""
     return merged(one.at((place, place) for place in range(group.keys)) for one in partners)
 
@@ -225,22 +213,21 @@ def _distinct(view: PeriodView, context: PeriodContext) -> PeriodView:
     return replace(view, plan=SliceDistinct(view.plan), valid=there, there=there, longest=None)
 
 
-def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
-    word, _, all_of_them = kind.partition(" ")
-    if not all_of_them:
+def _set_operation(asked: SliceDifference, left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
+    if asked.distinct:
         left, right = _distinct(left, context), _distinct(right, context)
-    plan = SliceDifference(left.plan, right.plan, common=word == "intersect")
-    if all_of_them and is_arriving(left.plan) and is_arriving(right.plan):
+    plan = SliceDifference(left.plan, right.plan, asked.common)
+    if not asked.distinct and is_arriving(left.plan) and is_arriving(right.plan):
         different_state(left, right, context)
-    elif all_of_them:
+    elif not asked.distinct:
         for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
             if latest:
                 latest_state(side, other.valid, context)
             else:
                 _remembered(side, context)
-    there = together(word, left.there, right.there)
+    there = together("intersect" if plan.common else "except", left.there, right.there)
     values, rows = left.values, left.rows
-    if word == "intersect":
+    if plan.common:
         values = tuple(smallest(a, b) for a, b in zip(left.values, right.values, strict=True))
         rows = smallest(left.rows, right.rows)
     streams = (*left.streams, *right.streams)
@@ -251,7 +238,7 @@ def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: Peri
 # --- γ, ⋈ -------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: int = 0) -> PeriodView:
+def _grouped(plan: SliceGroup, view: PeriodView, context: PeriodContext, most: int = 0) -> PeriodView:
     aggregates = []
     types = [*view.types[: plan.keys]]
     for one in plan.aggregates:
@@ -275,16 +262,15 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
 _SUMMED = (Family.INTEGER, Family.FLOAT, Family.DECIMAL)
 
 
-def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> PeriodView:
+def _joined(plan: SliceJoin, context: PeriodContext, partners: Asked) -> PeriodView:
     near = PartnerSearch(context.catalog, partial(lowered, context=context), context.order).of_sides(plan, partners)
     left, right = lowered(plan.left, context, near[0]), lowered(plan.right, context, near[1])
-    by = width(plan.left)
     types = (*left.types, *right.types)
     keys, condition = join_tests(plan, left.types, right.types)
     if plan.kind in ("semi", "anti") and not condition:  # only which keys are there plays a part: their latest ends
-        asked = dict.fromkeys(place for _, place in keys)
-        right = _projected(right, [f"c{place}" for place in asked])
-        keys = [(mine, list(asked).index(theirs)) for mine, theirs in keys]
+        asked = list(dict.fromkeys(theirs for _, theirs in keys))
+        right = _projected(right, asked)
+        keys = tuple((mine, f"c{asked.index(theirs)}") for mine, theirs in keys)
         right = _distinct(right, context)
     whole = context.parts and plan.kind == "inner"
     if not whole:
@@ -295,7 +281,7 @@ def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> Period
         valid_state(right, context)
     streams = (*left.streams, *right.streams)
     there = together(plan.kind, left.there, right.there)
-    made = SliceJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), named(types), condition)
+    made = SliceJoin(plan.kind, left.plan, right.plan, keys, condition, named((*left.types, *right.types)))
     if plan.kind in ("semi", "anti"):
         return replace(left, plan=made, there=there, longest=None, streams=streams)
     nullable = Number(1)
@@ -311,20 +297,20 @@ def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> Period
 
 
 def join_tests(
-    plan: PeriodJoin, left: Sequence[DataType], right: Sequence[DataType]
-) -> tuple[list[tuple[int, int]], str]:
+    plan: SliceJoin, left: Sequence[DataType], right: Sequence[DataType]
+) -> tuple[tuple[tuple[str, str], ...], str]:
     """Which columns of the sides of a join are equal, and what else holds, over the columns of both; raises NotRead."""
-    keys, tests = list[tuple[int, int]](), [f"({plan.condition})"] if plan.condition else []
+    keys, tests = list[tuple[str, str]](), [f"({plan.condition})"] if plan.condition else []
     for mine, theirs in plan.keys:
         places = place_of(mine), place_of(theirs)
         if places[0] is not None and places[1] is not None and same_values(left[places[0]], right[places[1]]):
-            keys.append((places[0], places[1]))
+            keys.append((mine, theirs))
         else:
             tests.append(f"({mine}) = ({_moved(theirs, len(left))})")
     condition = " AND ".join(tests)
     if condition:
         checked_type(condition, (*left, *right))
-    return keys, condition
+    return tuple(keys), condition
 
 
 def _moved(text: str, by: int) -> str:
@@ -334,3 +320,35 @@ def _moved(text: str, by: int) -> str:
         return exp.column(f"c{int(node.name[1:]) + by}") if isinstance(node, exp.Column) else node
 
     return parsed(text).copy().transform(meant).sql("spark")
+
+
+# --- HAVING COUNT(*) >= k: where it is all that is asked of a group, it has k rows or it has not ----------------------
+
+
+def rows_asked_for(group: SliceGroup, condition: str, items: Sequence[str]) -> int:
+    """How many rows a group must have at least, where its aggregates say nothing else; 0 where they do."""
+    if group.aggregates != (SliceAggregate("count"),):
+        return 0
+    count = f"c{group.keys}"
+    asked = [test for test in conjuncts(parsed(condition)) if _reads(test, count)]
+    if len(asked) != 1 or any(_reads(parsed(item), count) for item in items):
+        return 0
+    return _least(asked[0], count)
+
+
+def _reads(expression: exp.Expr, column: str) -> bool:
+    return any(found.name == column for found in expression.find_all(exp.Column))
+
+
+def _least(test: exp.Expr, count: str) -> int:
+    """The least number of rows for which a comparison with a constant is true, if it is of all greater ones."""
+    if isinstance(test, exp.GTE | exp.GT):
+        column, limit = test.left.unnest(), test.right.unnest()
+    elif isinstance(test, exp.LTE | exp.LT):
+        column, limit = test.right.unnest(), test.left.unnest()
+    else:
+        return 0
+    if not (isinstance(column, exp.Column) and column.name == count):
+        return 0
+    found = whole_number(limit)
+    return 0 if found is None else max(0, found[0] + isinstance(test, exp.GT | exp.LT))

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.periods.views import MaybeSize, PartnerKeys, PeriodView, every, smallest
 from streambound.temporal.inferring import KEPT, NARROWED, equal_columns, place_of
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceDistinct,
+    SliceFilter,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
     scans,
     width,
 )
@@ -55,10 +54,10 @@ class PartnerSearch:
     """Where equalities with static relations hold; ``view`` gives the rows of one, ``order`` numbers the scans."""
 
     catalog: Catalog
-    view: Callable[[PeriodPlan], PeriodView]
+    view: Callable[[SlicePlan], PeriodView]
     order: Mapping[int, int]
 
-    def of_rows(self, plan: PeriodPlan) -> list[RelationPartners]:
+    def of_rows(self, plan: SlicePlan) -> list[RelationPartners]:
         """The partners that all rows of a plan have: a relation's rows themselves, and rows joined with these."""
         static = static_columns(plan, self.catalog)
         if static is not None:
@@ -66,12 +65,12 @@ class PartnerSearch:
             same = tuple((place, place) for place in range(width(plan)))
             return [RelationPartners(self.order[id(scan)], self.view(plan), *static, same)]
         match plan:
-            case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+            case SliceFilter(input=input) | SliceDistinct(input=input) | SliceCoalesce(input=input):
                 return self.of_rows(input)
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 below = [(mine, place) for place, item in enumerate(items) if (mine := place_of(item)) is not None]
                 return [one.at(below) for one in self.of_rows(input)]
-            case PeriodJoin(kind=kind, left=left, right=right):
+            case SliceJoin(kind=kind, left=left, right=right):
                 found, own = list[RelationPartners](), (self.of_rows(left), self.of_rows(right))
                 for side in KEPT.get(kind, ()):
                     moved = _moved(plan, side)
@@ -82,7 +81,7 @@ class PartnerSearch:
                 return merged(found)
         return []
 
-    def of_sides(self, plan: PeriodJoin, asked: Asked) -> tuple[list[RelationPartners], list[RelationPartners]]:
+    def of_sides(self, plan: SliceJoin, asked: Asked) -> tuple[list[RelationPartners], list[RelationPartners]]:
         """What is asked of the rows of each side of a join, of whose rows something is ``asked``."""
         back = [[(new, old) for old, new in _moved(plan, side)] for side in (0, 1)]
         above = [[one.at(back[side]) for one in asked] if side in KEPT.get(plan.kind, ()) else [] for side in (0, 1)]
@@ -93,7 +92,7 @@ class PartnerSearch:
         return merged(found[0]), merged(found[1])
 
 
-def _moved(plan: PeriodJoin, side: int) -> list[tuple[int, int]]:
+def _moved(plan: SliceJoin, side: int) -> list[tuple[int, int]]:
     """The places of a side's columns, each with its place in a pair."""
     start = width(plan.left) if side else 0
     return [(place, place + start) for place in range(width((plan.left, plan.right)[side]))]
@@ -109,15 +108,15 @@ def merged(found: Iterable[RelationPartners]) -> list[RelationPartners]:
     return [together[number] for number in sorted(together) if together[number].equal]
 
 
-def static_columns(plan: PeriodPlan, catalog: Catalog) -> tuple[str, tuple[str | None, ...]] | None:
+def static_columns(plan: SlicePlan, catalog: Catalog) -> tuple[str, tuple[str | None, ...]] | None:
     """The relation of which a plan is σ and Π, and the columns that it has of it; None for what is something else."""
     match plan:
-        case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+        case SliceRelation(table=name, columns=columns):
             table = catalog.table(name) if name else None
             return None if table is None or table.timestamp is not None else (table.name, columns)
-        case PeriodFilter(input=input):
+        case SliceFilter(input=input):
             return static_columns(input, catalog)
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             found = static_columns(input, catalog)
             if found is None:
                 return None

@@ -22,13 +22,15 @@ from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodV
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import KEPT
 from streambound.temporal.lineage import LineageBlock
-from streambound_runtime.operators.period_plan import RandomRows, SliceJoin, SliceLineage, SliceMap, SlicePlan
-from streambound_runtime.periods.plan import (
-    PeriodFilter,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    RandomRows,
+    SliceFilter,
+    SliceJoin,
+    SliceLineage,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    operators_of,
     scans,
     width,
 )
@@ -44,11 +46,12 @@ def lineage_windows(
     """
     query, final, parts = block.query, emit is EmitMode.FINAL, emit is EmitMode.PARTS
     source, items, filtered = _source(query.plan)
-    join = source if isinstance(source, PeriodJoin) else None
+    join = source if isinstance(source, SliceJoin) else None
     operands = [join.left, join.right] if join else [source]
     made = _rows(query.plan, context)
     widths = list(map(width, operands))
-    derived = not all(map(is_base, operands)) or not _keeps_facts(join, items, filtered, widths, made.keys)
+    executed = next((one for one in operators_of(made.plan) if isinstance(one, SliceJoin)), None)
+    derived = not all(map(is_base, operands)) or not _keeps_facts(executed, items, filtered, widths)
     if parts and derived:
         raise NotRead("emit parts of rows that come of several,")
     if parts and join is not None and any(WINDOWS[join.kind]):
@@ -62,9 +65,9 @@ def lineage_windows(
     elif join is not None and join.kind == "full" and final:
         context.remember("rows without values", P4, Number(1), (), ())
     names = [base_table(one, context).name for one in operands] if not derived else []
-    found = SliceLineage(
-        made.plan, _blanks(items, widths), len({*names}) == len(operands), derived, query.time_type,
-        query.nodes, context.low, context.high, final, parts,
+    found = replace(
+        query, plan=made.plan, blanks=_blanks(items, widths), independent=len({*names}) == len(operands),
+        derived=derived, low=context.low, high=context.high, final=final, parts=parts,
     )  # fmt: skip
     period = parse_type(query.time_type) or BIGINT
     columns = [Column(name, kind) for name, kind in zip(query.columns, made.types, strict=True)]
@@ -76,7 +79,7 @@ def lineage_windows(
 class _RandomRows:
     """An operator, the types and names of its columns, and the streams and relations under it.
 
-    ``facts``: how many different rows are valid at a time; ``empty``: it never has a row; ``keys`` are those of a join.
+    ``facts``: how many different rows are valid at a time; ``empty``: it never has a row.
     """
 
     plan: SlicePlan
@@ -85,54 +88,51 @@ class _RandomRows:
     views: tuple[PeriodView, ...]
     facts: MaybeSize
     empty: bool
-    keys: tuple[tuple[int, int], ...] = ()
 
 
-def _rows(plan: PeriodPlan, context: PeriodContext) -> _RandomRows:
+def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
     """The operators of a plan; raises NotRead."""
     if is_base(plan):
         view = _side(plan, context)
         rows = RandomRows(view.plan, base_table(plan, context).name, *(kind.name for kind in view.types[-2:]))
         return _RandomRows(rows, view.types[:-2], view.names[:-2], (view,), view.valid, view.valid == NOTHING)
     match plan:
-        case PeriodFilter(input, condition):
+        case SliceFilter(input, condition):
             under = _rows(input, context)
             checked_type(condition, under.types)
-            given = named(under.types)
-            return replace(under, plan=SliceMap(under.plan, given, given, tuple(name for name, _ in given), condition))
-        case PeriodProject(input, items):
+            return replace(under, plan=SliceFilter(under.plan, condition, named(under.types)))
+        case SliceProject(input, items):
             under, at = _rows(input, context), [int(item[1:]) for item in items]
             types, names = tuple(under.types[place] for place in at), tuple(under.names[place] for place in at)
-            shown = SliceMap(under.plan, named(under.types), named(types), items)
+            shown = replace(plan, input=under.plan, given=named(under.types), types=tuple(kind.name for kind in types))
             return replace(under, plan=shown, types=types, names=names)
-        case PeriodJoin(kind=kind):
+        case SliceJoin(kind=kind):
             left, right = _rows(plan.left, context), _rows(plan.right, context)
             both = (*left.types, *right.types)
             keys, condition = join_tests(plan, left.types, right.types)
-            widths = len(left.types), len(right.types)
-            join = SliceJoin(kind, left.plan, right.plan, widths, tuple(keys), named(both), condition)
+            join = SliceJoin(kind, left.plan, right.plan, keys, condition, named(both))
             none = (left.empty and right.empty) or any((left, right)[side].empty for side in KEPT.get(kind, ()))
             facts, views = together(kind, left.facts, right.facts), (*left.views, *right.views)
             types, names = both, (*left.names, *right.names)
             if kind == "anti":
                 types, names = left.types, left.names
-            return _RandomRows(join, types, names, views, facts, none, tuple(keys))
+            return _RandomRows(join, types, names, views, facts, none)
     raise AssertionError(f"{type(plan).__name__} has no lineage")
 
 
-def _source(plan: PeriodPlan) -> tuple[PeriodPlan, tuple[int, ...], bool]:
+def _source(plan: SlicePlan) -> tuple[SlicePlan, tuple[int, ...], bool]:
     """The join or base rows under σ and Π, the places of its columns that these show, and whether there is a σ."""
     match plan:
-        case PeriodProject(input, items) if not is_base(plan):
+        case SliceProject(input, items) if not is_base(plan):
             source, shown, filtered = _source(input)
             return source, tuple(shown[int(item[1:])] for item in items), filtered
-        case PeriodFilter(input) if not is_base(plan):
+        case SliceFilter(input) if not is_base(plan):
             source, shown, _ = _source(input)
             return source, shown, True
     return plan, tuple(range(width(plan))), False
 
 
-def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
+def _side(plan: SlicePlan, context: PeriodContext) -> PeriodView:
     """The rows of a stream or a relation, with their keys and probabilities; raises NotRead."""
     view = leaf(plan, context)
     if view is None:
@@ -149,7 +149,7 @@ def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
     return view
 
 
-def base_table(plan: PeriodPlan, context: PeriodContext) -> DeclaredTable:
+def base_table(plan: SlicePlan, context: PeriodContext) -> DeclaredTable:
     """The stream or relation of which an operator has some rows."""
     (scan,) = scans(plan)
     table = context.catalog.table(scan.table)
@@ -157,26 +157,20 @@ def base_table(plan: PeriodPlan, context: PeriodContext) -> DeclaredTable:
     return table
 
 
-def _with_own(plan: PeriodPlan, own: tuple[str, str]) -> PeriodPlan:
+def _with_own(plan: SlicePlan, own: tuple[str, str]) -> SlicePlan:
     """σ and Π of a relation with two columns more: the key and the probability."""
     match plan:
-        case PeriodFilter(input=input):
+        case SliceFilter(input=input):
             return replace(plan, input=_with_own(input, own))
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             more = (f"c{place + width(input)}" for place in range(len(own)))
-            return PeriodProject(_with_own(input, own), (*items, *more))
-        case SnapshotScan(columns=columns):
+            return SliceProject(_with_own(input, own), (*items, *more))
+        case SliceRelation(columns=columns):
             return replace(plan, columns=(*columns, *own))
     raise AssertionError("no base rows")
 
 
-def _keeps_facts(
-    join: PeriodJoin | None,
-    items: tuple[int, ...],
-    filtered: bool,
-    widths: list[int],
-    keys: tuple[tuple[int, int], ...],
-) -> bool:
+def _keeps_facts(join: SliceJoin | None, items: tuple[int, ...], filtered: bool, widths: list[int]) -> bool:
     """Whether different facts never become one, so that a row has one derivation.
 
     A column may be left out where it equals one of the other side that is shown, if no row of its side is ever without
@@ -185,7 +179,8 @@ def _keeps_facts(
     by = widths[0]
     visible = range(by) if join is not None and join.kind == "anti" else range(sum(widths))
     windows = WINDOWS[join.kind] if join is not None else (False, False)
-    equal = {mine: theirs + by for mine, theirs in keys} | {theirs + by: mine for mine, theirs in keys}
+    keys = [] if join is None else [(int(mine[1:]), int(theirs[1:]) + by) for mine, theirs in join.keys]
+    equal = dict(keys) | {theirs: mine for mine, theirs in keys}
     told = (place for place in visible if equal.get(place) in items and not windows[int(place >= by)] and not filtered)
     return {*visible} == {*items, *told}
 

@@ -25,7 +25,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
-from streambound.criteria.contract import fits_column, fits_contract
+from streambound.criteria.contract import fits_column, fits_contract, promised_distance
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_plan import Kept, WitnessPlan
@@ -142,7 +142,7 @@ class Ground:
         return Source(
             table.name, table.name, table.kind, table.columns, table.timestamp, _NOWHERE,
             None if table.changes is not None else table.max_per_timestamp,
-            None if table.changes is not None else table.rows, max_rate=table.max_rate,
+            None if table.changes is not None else table.rows, max_rate=table.max_rate, unique=table.unique,
         )  # fmt: skip
 
     def plan(self, scheme: Scheme) -> WitnessPlan:
@@ -224,8 +224,8 @@ class _Builder:
         start, unit, period = (
             (_START, _DAY, constants.period) if clock is Family.TIMESTAMP else (0, 1, constants.multiple)
         )
-        rate = max((table.max_rate.per for table in self.ground.tables if table.max_rate is not None), default=0)
-        apart = max(constants.between_times(clock), rate) + (places + 10) * unit
+        promised = max(map(promised_distance, self.ground.tables), default=0)
+        apart = max(constants.between_times(clock), promised) + (places + 10) * unit
         return start + (moment + 2) * -(-apart // period) * period + place * unit
 
     def _row(self, scheme: RowScheme, number: int, at: tuple[int, int]) -> Row:

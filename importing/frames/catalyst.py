@@ -48,15 +48,23 @@ class Expression:
 
 
 @dataclass(frozen=True)
+class CallSite:
+    """A call of a program: its line, and where it ends, as `ast` has that: a line and a column in bytes."""
+
+    line: int
+    end: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class NodeFacts:
-    """What JSON does not say of an operator: the line that made it, a watermark's delay in milliseconds, its types.
+    """What JSON does not say of an operator: the call that made it, a watermark's delay in milliseconds, its types.
 
     ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
     attributes that it does not take for event times, among its keys, and the times of its windows. ``identity`` tells
     sources apart that JSON does not.
     """
 
-    line: int | None = None
+    call: CallSite | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
@@ -65,7 +73,7 @@ class NodeFacts:
 
 @dataclass(frozen=True, eq=False)
 class CatalystNode:
-    """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
+    """An operator of a plan; ``call`` is that of the program that made it, None where that is not known.
 
     ``delay``, ``types``, ``unmarked`` and ``identity`` as in `NodeFacts`.
     """
@@ -73,11 +81,16 @@ class CatalystNode:
     kind: str
     fields: Mapping[str, Any]
     children: tuple[CatalystNode, ...]
-    line: int | None = None
+    call: CallSite | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
     identity: int = 0
+
+    @property
+    def line(self) -> int | None:
+        """The line of the call."""
+        return None if self.call is None else self.call.line
 
     @property
     def child(self) -> CatalystNode:
@@ -110,16 +123,16 @@ class CatalystNode:
 def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> CatalystNode:
     """The plan that a list of nodes in preorder is, each with what else is known of it.
 
-    Where it is not known which line made an operator, the one of the operator above did.
+    Where it is not known which call made an operator, the one of the operator above did.
     """
     numbered = iter(range(len(nodes)))
 
-    def build(line: int | None) -> CatalystNode:
+    def build(call: CallSite | None) -> CatalystNode:
         number = next(numbered)
         node, known = nodes[number], facts[number]
-        line = known.line or line
-        children = tuple(build(line) for _ in range(node["num-children"]))
-        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked, known.identity)
+        call = known.call or call
+        children = tuple(build(call) for _ in range(node["num-children"]))
+        return CatalystNode(_kind(node), node, children, call, known.delay, known.types, known.unmarked, known.identity)
 
     return build(None)
 

@@ -42,7 +42,8 @@ _STATEFUL = {
 """Operators that keep what a function of the user keeps, by the methods that make them."""
 _ROW_BY_ROW = ("MapInPandas", "MapInArrow", "PythonMapInArrow", "MapPartitions", "Generate", "MapElements")
 _ANY = re.compile(r"\x00(\d+)\x00")
-_LINE = re.compile(r"\x01(\d*)\x02|\x03")
+_COLUMN = re.compile(r"\x00(\d+)\x00\.([^.]+)")
+_PLACE = re.compile(r"\x01(\d+)\x02|\x03")
 
 
 @dataclass
@@ -50,7 +51,7 @@ class FrameSource:
     """A stream or a relation that a plan is over; ``timestamp`` is the column of its watermark, if it has one.
 
     ``known`` is what the program calls it, ``plain`` its columns that are those of the source as they are; with
-    ``more`` it may have more rows than the source.
+    ``more`` it may have more rows than the source. ``node`` is the operator that it is.
     """
 
     known: str
@@ -61,6 +62,7 @@ class FrameSource:
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)
     plain: dict[str, str] = field(default_factory=dict)
     name: str = ""
+    node: CatalystNode | None = None
 
     def column(self, key: str, name: str, kind: str) -> str:
         """The name of a column that stands for something; it is a new one if nothing has stood for that so far."""
@@ -71,23 +73,39 @@ class FrameSource:
 
 
 @dataclass(frozen=True)
-class FrameSql:
-    """A plan as SQL; ``lines`` has places of the text, in order, and the program's line that is read from there on.
+class FrameName:
+    """What a program calls a column of one of a join's inputs, ``side`` 0 or 1, or of what it groups.
 
+    ``alias`` is the input's own, if it has one; ``alone``: no other column has the name.
+    """
+
+    name: str
+    alias: str = ""
+    alone: bool = True
+    side: int = 0
+
+
+@dataclass(frozen=True)
+class FrameSql:
+    """A plan as SQL; ``places`` has places of the text, in order, and the operator that is read from there on.
+
+    ``names`` has, of columns of the text in joins and groups, by their table and name, what the program calls them.
     ``unjudged`` says what of it SQL has no words for, at a line: a model of the engine can read the text, a judge of
     its meaning cannot. ``unmarked`` are the times that are taken from a frame before its watermark, so that they have
-    none for Spark: they are written as casts.
+    none for Spark: they are written as casts. ``timed`` are the deduplications of rows that show an event time.
     """
 
     text: str
     sources: tuple[FrameSource, ...]
-    lines: tuple[tuple[int, int | None], ...]
+    places: tuple[tuple[int, CatalystNode | None], ...]
+    names: Mapping[tuple[str, str], FrameName] = field(default_factory=dict)
     unjudged: NotReadError | None = None
     unmarked: tuple[str, ...] = ()
+    timed: tuple[CatalystNode, ...] = ()
 
-    def line(self, offset: int) -> int | None:
-        """The program's line that a place of the text is of."""
-        return next((line for start, line in reversed(self.lines) if start <= offset), None)
+    def node(self, offset: int) -> CatalystNode | None:
+        """The operator that a place of the text is of."""
+        return next((node for start, node in reversed(self.places) if start <= offset), None)
 
 
 @dataclass(frozen=True)
@@ -132,6 +150,9 @@ class _Writer:
     aliases: list[str] = field(default_factory=list)
     unjudged: NotReadError | None = None
     unmarked: list[str] = field(default_factory=list)
+    nodes: list[CatalystNode] = field(default_factory=list)
+    timed: list[CatalystNode] = field(default_factory=list)
+    names: dict[str, FrameName] = field(default_factory=dict)
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
@@ -168,13 +189,15 @@ class _Writer:
                 limit, rows = node.expression("limitExpr"), self.rows(node.child)
                 if limit is None or limit.value is None:
                     raise NotReadError("a limit that is not a number is not read")
-                return self._query(f"{self.select(rows, anew=True)} {_at(node, f'LIMIT {limit.value}')}", rows, node)
+                return self._query(
+                    f"{self.select(rows, anew=True)} {self._at(node, f'LIMIT {limit.value}')}", rows, node
+                )
             case "LocalLimit":
                 return self.rows(node.child)
             case "Sort":
                 rows = self._simple(self.rows(node.child))
                 keys = [f"{self._sql(one.children[0], rows)}{_direction(one)}" for one in node.expressions("order")]
-                text = f"{self.select(rows, anew=True)} {_at(node, 'ORDER BY ' + ', '.join(keys))}"
+                text = f"{self.select(rows, anew=True)} {self._at(node, 'ORDER BY ' + ', '.join(keys))}"
                 return self._query(text, rows, node)
             case "Expand":
                 return self._expand(node, self.rows(node.child))
@@ -228,8 +251,8 @@ class _Writer:
         return self.sources[key]
 
     def _scan(self, source: FrameSource, columns: dict[int, str], names: dict[int, str], node: CatalystNode) -> _Rows:
-        alias = self._alias(source.known)
-        text = _at(node, f"\x04{self.numbered.index(source)}\x04 AS \x00{alias}\x00")
+        alias, source.node = self._alias(source.known), node
+        text = self._at(node, f"\x04{self.numbered.index(source)}\x04 AS \x00{alias}\x00")
         refs = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in columns.items()}
         time = f"\x00{alias}\x00.{identifier(source.timestamp)}" if source.timestamp else ""
         return _Rows(text, refs, names, alias, source=source, time=time)
@@ -332,7 +355,7 @@ class _Writer:
         parts = []
         for part in wanted:
             try:
-                parts.append(_at(node, self._sql(part, rows)))
+                parts.append(self._at(node, self._sql(part, rows)))
             except NotReadError:
                 if rows.source is None:
                     if (made := self._as_source(node.child, rows)) is None:
@@ -354,6 +377,7 @@ class _Writer:
         if kind not in _JOINS:
             raise NotReadError("a join of this kind is not read")
         left, right = (self._item(self.rows(child)) for child in node.children)
+        self._call_columns(node, left, right)
         right = self._simple(right) if right.joined else right
         both = _Rows(
             "", left.columns | right.columns, left.names | right.names, left.alias,
@@ -363,9 +387,22 @@ class _Writer:
         on = f" ON {self._sql(condition, both)}" if condition is not None else " ON TRUE" if kind != "Cross" else ""
         word = "CROSS JOIN" if condition is None and kind == "Inner" else _JOINS[kind]
         on = "" if word == "CROSS JOIN" else on
-        made = replace(both, text=f"{left.text} {_at(node, f'{word} {right.text}{on}')}", time=left.time or right.time)
+        made = replace(
+            both, text=f"{left.text} {self._at(node, f'{word} {right.text}{on}')}", time=left.time or right.time
+        )
         one_sided = kind in ("LeftSemi", "LeftAnti")
         return made.projected(left.names) if one_sided else made
+
+    def _call_columns(self, node: CatalystNode, *inputs: _Rows) -> None:
+        """Take down what a program calls the columns of an operator's inputs."""
+        known = [name.lower() for rows in inputs for name in rows.names.values()]
+        for side, (rows, child) in enumerate(zip(inputs, node.children, strict=True)):
+            named = child.kind == "SubqueryAlias" and not child.source_name
+            alias = str(child.fields["identifier"]["name"]) if named else ""
+            for one, name in rows.names.items():
+                if one in rows.columns:
+                    alone = known.count(name.lower()) == 1
+                    self.names.setdefault(rows.columns[one], FrameName(name, alias, alone, side))
 
     def _item(self, rows: _Rows) -> _Rows:
         """Rows as an item of FROM."""
@@ -379,15 +416,16 @@ class _Writer:
             if one.kind == "GetStructField" and one.children[0].kind == "AttributeReference"
         ):
             rows = self._simple(rows)
+        self._call_columns(node, rows)
         written, names, alias = [], {}, self._alias("grouped")
         taken = set[str]()
         for item in items:
             name = _untaken(plain_name(item.name), taken)
             names[item.id] = name
             written.append(f"{self._sql(item, rows, node.unmarked)} AS {identifier(name)}")
-        group = ", ".join(_at(node, self._sql(key, rows, node.unmarked)) for key in keys)
+        group = ", ".join(self._at(node, self._sql(key, rows, node.unmarked)) for key in keys)
         text = f"SELECT {', '.join(written)} FROM {rows.text}{_where(rows)}"
-        text = _at(node, f"{text} GROUP BY {group}" if group else text)
+        text = self._at(node, f"{text} GROUP BY {group}" if group else text)
         columns = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in names.items()}
         time = next((columns[one.id] for one in items if self._is_key_time(one, rows)), "")
         return _Rows(f"({text}) AS \x00{alias}\x00", columns, names, alias, whole=text, time=time)
@@ -419,16 +457,17 @@ class _Writer:
         order = rows.time or next((ref for one, ref in rows.columns.items() if self.types.get(one) == "timestamp"), "")
         if not order:
             raise NotReadError("dropDuplicates of rows without a time is not read")
-        number = _at(node, f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order})")
+        number = self._at(node, f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order})")
         inner = f"{self.select(rows, anew=True)[: -len(self._from(rows))]}, {number} AS nth_row{self._from(rows)}"
         alias, taken = self._alias("first_rows"), set[str]()
         names = {one: _untaken(plain_name(name), taken) for one, name in rows.names.items() if one in rows.columns}
         columns = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in names.items()}
         items = ", ".join(f"{columns[one]} AS {identifier(name)}" for one, name in names.items())
-        text = _at(
+        text = self._at(
             node, f"SELECT /*+ {hint} */ {items} FROM ({inner}) AS \x00{alias}\x00 WHERE \x00{alias}\x00.nth_row = 1"
         )
         time = next((columns[one] for one in names if rows.columns[one] == rows.time), "")
+        self.timed += [node] if time else []
         made = self._query(text, replace(rows, names=names), node)
         at = {one: ref for one, ref in made.columns.items() if columns.get(one) == time and time}
         return replace(made, time=next(iter(at.values()), ""), unread=rows.unread)
@@ -437,9 +476,14 @@ class _Writer:
         parts = [self.rows(child) for child in node.children]
         wanted = list(parts[0].names.values())
         selects = [self.select(part, names=wanted) for part in parts]
-        return self._query(_at(node, " UNION ALL ".join(selects)), parts[0], node)
+        return self._query(self._at(node, " UNION ALL ".join(selects)), parts[0], node)
 
     # --- text ---------------------------------------------------------------------------------------------------------
+
+    def _at(self, node: CatalystNode, text: str) -> str:
+        """A text that an operator has made."""
+        self.nodes.append(node)
+        return f"\x01{len(self.nodes) - 1}\x02{text}\x03"
 
     def _sql(self, value: Expression, rows: _Rows, unmarked: frozenset[int] = frozenset()) -> str:
         def column(one: Expression) -> str:
@@ -508,22 +552,29 @@ class _Writer:
             depth = text.count("(", 0, one.start()) - text.count(")", 0, one.start())  # a query in FROM sees no other
             names[one[1]] = _untaken(plain_name(self.aliases[int(one[1])]), known.setdefault(depth, set()))
         text = _ANY.sub(lambda one: identifier(names[one[1]]), text)
-        clean, lines, open_lines = "", list[tuple[int, int | None]](), list[int | None]()
+        clean, places, around = "", list[tuple[int, CatalystNode | None]](), list[CatalystNode]()
         position = 0
-        for mark in _LINE.finditer(text):
+        for mark in _PLACE.finditer(text):
             clean += text[position : mark.start()]
             position = mark.end()
             if mark[0] == "\x03":
-                open_lines.pop()
+                around.pop()
             else:
-                open_lines.append(int(mark[1]) if mark[1] else None)
-            lines.append((len(clean), next((one for one in reversed(open_lines) if one), None)))
+                around.append(self.nodes[int(mark[1])])
+            places.append((len(clean), next((one for one in reversed(around) if one.call is not None), None)))
+        called = dict[tuple[str, str], FrameName | None]()
+        for ref, name in self.names.items():
+            if (column := _COLUMN.fullmatch(ref)) is not None and column[1] in names:
+                shown = names[column[1]], column[2].strip("`")
+                called[shown] = name if called.get(shown, name) == name else None
         return FrameSql(
             clean + text[position:],
             tuple(self.numbered[one] for one in used),
-            tuple(lines),
+            tuple(places),
+            {ref: name for ref, name in called.items() if name is not None},
             self.unjudged,
             tuple(dict.fromkeys(self.unmarked)),
+            tuple(self.timed),
         )
 
 
@@ -552,11 +603,6 @@ _NO_NODE = CatalystNode("", {}, ())
 def value_key(value: Expression) -> str:
     """What a computed column is known by: the same expression of the same columns is the same column."""
     return CatalystNode("", {"of": [one.fields for one in value.walk()]}, ()).fingerprint()
-
-
-def _at(node: CatalystNode, text: str) -> str:
-    """A text that a line of the program has made."""
-    return f"\x01{node.line or ''}\x02{text}\x03"
 
 
 def _where(rows: _Rows) -> str:

@@ -1,28 +1,32 @@
 """Runs a PySpark program so that no streaming query starts, and takes the plan of each that would.
 
-The one place that uses what PySpark does not document: `DataFrame._jdf`, whose analysed plan is read, and methods of
-its classes, which are replaced while the program runs.
+The one place that uses what PySpark does not document: `DataFrame._jdf`, whose analysed plan is read, the message that
+a DataFrame of Spark Connect is, and methods of its classes, which are replaced while the program runs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from inspect import isfunction
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from streambound.analyzer.errors import UsageError
-from streambound.importing.frames.catalyst import SOURCE, CatalystNode, NodeFacts, plan_of
+from streambound.importing.frames.catalyst import SOURCE, CallSite, CatalystNode, NodeFacts, plan_of
 from streambound.synopsis_exec.java import require_java
 
-_TAG = "streambound.line"
+_TAG = "streambound.call"
+_REMOTE = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_API_MODE")
+"""What makes a new session one of Spark Connect."""
 _KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
 """The columns of Kafka's source."""
 _UNMARKED = {
@@ -58,16 +62,80 @@ class Program:
 
 def query_of(frame: Any, mode: str = "append", line: int | None = None, name: str = "") -> FrameQuery:
     """A DataFrame as a streaming query that would be written in an output mode."""
-    if not hasattr(frame, "_jdf"):
-        raise UsageError(
-            "the DataFrame is one of Spark Connect", remedy="make it in a session without .remote(), and check that"
-        )
-    jvm = frame.sparkSession._jvm
-    analyzed = frame._jdf.queryExecution().analyzed()
+    session, executed = (frame.sparkSession, frame._jdf) if hasattr(frame, "_jdf") else _read_here(frame)
+    jvm, analyzed = session._jvm, executed.queryExecution().analyzed()
     facts = list(_facts(analyzed, jvm, _tag(jvm)))
     plan = plan_of(json.loads(analyzed.toJSON()), facts)
-    policy = frame.sparkSession.conf.get("spark.sql.streaming.multipleWatermarkPolicy", "min")
+    policy = session.conf.get("spark.sql.streaming.multipleWatermarkPolicy", "min")
     return FrameQuery(plan, mode.lower(), line, name, _refusal(jvm, analyzed, mode), policy)
+
+
+def _read_here(frame: Any) -> tuple[Any, Any]:
+    """A DataFrame of Spark Connect on this machine, in a session of its own: its message is read, and no server asked.
+
+    Raises UsageError where it has what only the server knows.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        message = frame._plan.plan(frame.sparkSession.client)
+        with _without_server():
+            session: Any = SparkSession.builder.master("local[1]").getOrCreate().newSession()
+            for number, read in enumerate(_sources(message)):
+                _put_here(read, session, number)
+            connect = session._jvm.org.apache.spark.sql.connect
+            holder = connect.service.SessionHolder("streambound", "streambound", session._jsparkSession)
+            planner = connect.planner.SparkConnectPlanner(holder, session._jvm.scala.Option.empty())
+            relation = session._jvm.org.apache.spark.connect.proto.Relation.parseFrom(message.SerializeToString())
+            rows = session._jvm.org.apache.spark.sql.classic.Dataset
+            return session, rows.ofRows(session._jsparkSession, planner.transformRelation(relation))
+    except (PySparkException, Py4JError) as error:
+        raise UsageError(
+            f"the DataFrame of Spark Connect is not read without its server: {first_line(str(error))}",
+            remedy="make it in a session without .remote(), and check that",
+        ) from error
+
+
+@contextlib.contextmanager
+def _without_server() -> Iterator[None]:
+    """As long as it lasts, sessions are of this machine."""
+    saved = {name: os.environ.pop(name) for name in _REMOTE if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(saved)
+
+
+def _sources(message: Any) -> Iterator[Any]:
+    """What a message of Spark Connect reads from outside."""
+    if message.DESCRIPTOR.name == "Read" and message.HasField("data_source"):
+        yield message
+    for found, value in message.ListFields():
+        if found.message_type is not None and not found.message_type.GetOptions().map_entry:
+            for part in (value,) if hasattr(value, "DESCRIPTOR") else value:
+                yield from _sources(part)
+
+
+def _put_here(read: Any, session: Any, number: int) -> None:
+    """Let a message read a view of this session in the place of a source; it has the columns of the source."""
+    from pyspark.errors import PySparkException
+
+    source = read.data_source
+    seen = {**source.options, "format": source.format, "schema": source.schema or None}
+    try:
+        reader = session.readStream if read.is_streaming else session.read
+        reader = reader.format(source.format).options(**source.options)
+        made = (reader.schema(source.schema) if source.schema else reader).load(*source.paths[:1])
+    except PySparkException:
+        made = _stand_in(session, seen, read.is_streaming)
+        if made is None:
+            raise
+    name = _called(seen, tuple(source.paths))
+    made.alias(SOURCE + name).createOrReplaceTempView(f"{name}_{number}" if number else name)
+    read.named_table.unparsed_identifier = f"`{name}_{number}`" if number else f"`{name}`"
+    read.is_streaming = False
 
 
 def _tag(jvm: Any) -> Any:
@@ -76,7 +144,7 @@ def _tag(jvm: Any) -> Any:
 
 def _facts(node: Any, jvm: Any, tag: Any) -> Iterator[NodeFacts]:
     """What is known of each operator, in preorder."""
-    line, delay = node.getTagValue(tag), None
+    call, delay = node.getTagValue(tag), None
     if node.nodeName() == "EventTimeWatermark":
         watermark = jvm.org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
         delay = int(watermark.getDelayMs(node.delay()))
@@ -87,11 +155,16 @@ def _facts(node: Any, jvm: Any, tag: Any) -> Iterator[NodeFacts]:
     made_of = {"StreamingRelation": "dataSource", "StreamingRelationV2": "table"}.get(node.nodeName())
     identity = jvm.java.lang.System.identityHashCode(getattr(node, made_of)()) if made_of else 0
     yield NodeFacts(
-        int(line.get()) if line.isDefined() else None, delay, types, frozenset(map(int, unmarked)), identity
+        _site(call.get()) if call.isDefined() else None, delay, types, frozenset(map(int, unmarked)), identity
     )
     children = node.children().iterator()
     while children.hasNext():
         yield from _facts(children.next(), jvm, tag)
+
+
+def _site(text: str) -> CallSite:
+    line, *end = map(int, text.split())
+    return CallSite(line, (end[0], end[1]))
 
 
 def _refusal(jvm: Any, analyzed: Any, mode: str) -> str:
@@ -142,7 +215,7 @@ def run(file: str, text: str) -> Program:
     before = sys.argv, sys.path[:], sys.modules["__main__"]
     sys.argv, sys.path[0:0], sys.modules["__main__"] = [file], [str(Path(file).resolve().parent)], module
     try:
-        with _replaced(found, file), contextlib.redirect_stdout(sys.stderr):
+        with _without_server(), _replaced(found, file), contextlib.redirect_stdout(sys.stderr):
             exec(compile(text, file, "exec"), module.__dict__)
     except SystemExit:
         pass
@@ -164,7 +237,7 @@ def _line_of(frames: Any, file: str) -> int | None:
 
 @contextlib.contextmanager
 def _replaced(found: Program, file: str) -> Iterator[None]:
-    """Methods of PySpark as they are while a program runs: nothing starts, and every frame knows its line."""
+    """Methods of PySpark as they are while a program runs: nothing starts, and every frame knows its call."""
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
@@ -181,8 +254,15 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
             saved.append((owner, name, vars(owner)[name]))
             setattr(owner, name, value)
 
-    def here() -> int | None:
-        return _line_of(traceback.extract_stack(), file)
+    def here() -> CallSite | None:
+        """The call of the program that is running."""
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename != file:
+            if frame.f_back is None:
+                return None
+            frame = frame.f_back
+        _, line, _, column = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+        return CallSite(frame.f_lineno, (line or 0, column or 0))
 
     def marked(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
@@ -226,7 +306,10 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
     def start(self: Any, *given: Any, **named: Any) -> _NotStarted:
         seen = {**getattr(self, "_streambound", {}), **named}
         mode = str(seen.get("outputMode") or "append")
-        found.queries.append(query_of(self._df, mode, here(), str(seen.get("queryName") or "")))
+        call = here()
+        found.queries.append(
+            query_of(self._df, mode, None if call is None else call.line, str(seen.get("queryName") or ""))
+        )
         return _NotStarted()
 
     try:
@@ -248,6 +331,7 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
         replace(DataStreamWriter, "toTable", start)
         replace(SparkSession, "stop", lambda _: None)
         replace(SparkSession.Builder, "master", lambda builder, _: builder)
+        replace(SparkSession.Builder, "remote", lambda builder, _: builder)
         replace(StreamingQueryManager, "awaitAnyTermination", lambda *_: True)
         yield
     finally:
@@ -274,13 +358,13 @@ def _nothing() -> None:
     """In the place of a method that a version of PySpark lacks, and that is not replaced."""
 
 
-def _marked(frame: Any, line: int | None) -> Any:
-    """A frame whose operator knows the line that made it."""
-    if line is not None and hasattr(frame, "_jdf"):
+def _marked(frame: Any, call: CallSite | None) -> Any:
+    """A frame whose operator knows the call that made it."""
+    if call is not None and hasattr(frame, "_jdf"):
         plan = frame._jdf.queryExecution().analyzed()
         tag = _tag(frame.sparkSession._jvm)
         if not plan.getTagValue(tag).isDefined():
-            plan.setTagValue(tag, str(line))
+            plan.setTagValue(tag, f"{call.line} {call.end[0]} {call.end[1]}")
     return frame
 
 

@@ -124,6 +124,11 @@ def _meant(statement: Statement, catalog: Catalog) -> Iterator[Query]:
             yield query
 
 
+def _remembers_keys(query: Query) -> bool:
+    """Whether keys that come once are remembered beside what its joins remember (K4)."""
+    return any(source.unique for branch in query.branches for source in branch.sources)
+
+
 def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
     found = queries.of(item)
     if found is None:
@@ -139,7 +144,8 @@ def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
     elif isinstance(item.certificate, dict) and "operation" in item.certificate:
         proof = operators_proved(statement, catalog, item.certificate)
     else:
-        proofs = [proof_of(derive(query), item.certificate) for query in _meant(statement, catalog)]
+        meant = [query for query in _meant(statement, catalog) if not _remembers_keys(query)]
+        proofs = [proof_of(derive(query), item.certificate) for query in meant]
         if not proofs:
             return ("the certificate is that of a query that only joins",)
         proof = next((proof for proof in proofs if not proof.faults), proofs[0])

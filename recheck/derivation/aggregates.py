@@ -10,15 +10,18 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, computed_of, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named, Scalar
+from streambound.analyzer.algebra.value_sets import Number
+from streambound.analyzer.algebra.window_functions import never_falls
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, TimeValue, conjunction
 from streambound.preprocess.pipeline import derive
 from streambound.preprocess.trees.polynomials import expanded
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
-from streambound.recheck.derivation.counts import counted
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, NotCheckedError
+from streambound.recheck.derivation.counts import CountedColumns, counted
 from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, require
-from streambound.recheck.derivation.plan import PlanNode, filtered_by, is_session, keyed, value_of
+from streambound.recheck.derivation.plan import PlanNode, filtered_by, is_session, keyed, origin, value_of
 from streambound.recheck.derivation.rows import only_grows, says_all
 
 _NEWEST = "(newest)"
@@ -74,8 +77,11 @@ def greatest(call: AggregateCall) -> bool | None:
 def _groups(operations: OperationChecker, node: PlanNode, tree: Aggregate, claim: ClaimedOperation) -> ExpectedState:
     rows, width = keyed(node, own=not is_session(node.below.tree)), len(tree.keys)
     keys = frozenset(range(rows.width - width, rows.width))
-    size = operations.counted(claim, 0, counted(rows, keys, keys), _results(operations, node, rows, width))
-    proposition = {"time": "A5", "key": "K1"}.get(claim.count(0).goes, "A1")
+    if claim.count(0).rule == "passed":
+        size = _passed(operations, node, tree, claim.count(0), counted(rows, keys, keys))
+    else:
+        size = operations.counted(claim, 0, counted(rows, keys, keys), _results(operations, node, rows, width))
+    proposition = {"time": "A5", "key": "K1", "passed": "A6"}.get(claim.count(0).goes, "A1")
     return ExpectedState("groups", proposition, size)
 
 
@@ -89,11 +95,47 @@ def _values(
     first = 0 if is_session(below.tree) else below.width
     columns = counted(rows, frozenset(range(first, rows.width)), frozenset(range(first, first + width)))
     count = claim.count(number)
+    if count.rule == "passed":
+        return ExpectedState("values", proposition, _passed(operations, node, tree, count, columns))
     if greatest(call) is not None and count.rule != "results" and operations.counts.is_of(count, below):
         read = below.read_by(*(key.value for key in tree.keys), *computed_of(call), call.filter)
         columns = counted(below, read, below.every)
     results = _results(operations, node, rows, rows.width - first)
     return ExpectedState("values", proposition, operations.counted(claim, number, columns, results))
+
+
+def _passed(
+    operations: OperationChecker, node: PlanNode, tree: Aggregate, count: ClaimedStateCount, columns: CountedColumns
+) -> Quantity:
+    """A6: a group for each value of the other keys, as one key is a running count that never falls as rows come."""
+    number, below, keys = count.number, node.below, sorted(columns.by or ())
+    if number is None or not 0 <= number < len(tree.keys) or count.each is None or not only_grows(below):
+        raise RejectedError("groups that no other one passes")
+    places = [below.place_of(key.value) for key in tree.keys]
+    while isinstance(below.tree, nodes.Filter | nodes.Alias | nodes.Project):
+        found = [None if place is None else origin(below, place) for place in places]
+        places, below = [None if one is None else one.column for one in found], below.below
+    rising, window = places[number], below.below if isinstance(below.tree, nodes.Over) else None
+    if not isinstance(below.tree, nodes.Over) or window is None or rising is None or rising < window.width:
+        raise RejectedError("a key that is no function over a window")
+    call, facts = below.tree.calls[rising - window.width], operations.counts.facts
+
+    def least(column: exp.Expr) -> Number | None:
+        place = window.place_of(column)
+        known = [facts.values(one, window, place) for one in count.order[2:] if facts.column_of(one) == place]
+        return known[0].ends[0] if known and place is not None else None
+
+    within = [window.place_of(one) for one in call.partition]
+    if not never_falls(call, least) or None in within or not {*within} <= {*places}:
+        raise RejectedError("a key that may fall among rows that agree in the others")
+    order = window.place_of(call.order[0].value)
+    if order is None or len(count.order) < 2 or not only_grows(window):
+        raise RejectedError("rows that come in no order")
+    if not facts.time(count.order[0], window, order).is_now or facts.values(count.order[1], window, order).null:
+        raise RejectedError("rows that come in another order")
+    passed = frozenset((keys[number],))
+    others = counted(columns.node, columns.wanted - passed, (columns.by or frozenset()) - passed)
+    return operations.counts.agreed(count.size, operations.counts.most(count.each, others))
 
 
 def _results(operations: OperationChecker, node: PlanNode, rows: PlanNode, last: int) -> list[Query] | None:

@@ -119,7 +119,8 @@ class ClaimedStateCount:
     """Why there are at most so many entries. ``closing``: facts of the column by which they go.
 
     ``equal``: atoms of a join's condition that make columns equal. ``key``: the columns that hold a key which ends. Of
-    windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``.
+    windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``. Of groups that a later one
+    passes: the ``number`` of the key that rises, ``each`` value of the others, facts of the rows' ``order``.
     """
 
     rule: str
@@ -136,13 +137,18 @@ class ClaimedStateCount:
     open: ClaimedStateCount | None = None
     each: ClaimedStateCount | None = None
     ties: ClaimedStateCount | None = None
+    order: tuple[int, ...] = ()
 
     @property
     def goes(self) -> str:
-        """By what an entry goes before its rows are taken back: a ``time``, a ``key`` that ends, or nothing."""
+        """By what an entry goes before its rows are taken back: a ``time``, a ``key`` that ends, a later group that has
+        ``passed`` it, or nothing.
+        """
         if self.rule in ("parts", "below", "window"):
             inner = self.each or self.open or (self.of[0] if self.of else None)
             return "" if inner is None else inner.goes
+        if self.rule == "passed":
+            return self.rule
         return "key" if self.rule == "keys" else "time" if self.closing or self.rule == "recent" else ""
 
 

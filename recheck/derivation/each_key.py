@@ -1,4 +1,4 @@
-"""What is remembered for each key that ends (K3), and the keys by which entries go (K0).
+"""What is remembered for each key that ends (K3), the keys by which entries go (K0), and those that come once (K4).
 
 If all that an operator compares, joins or groups has the key among what must be equal, rows of different keys never
 meet: the result is the sum of those for one key each, and what is remembered for a key goes when it ends.
@@ -21,13 +21,14 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
-from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.joins import version_of
 from streambound.recheck.derivation.log import checked_facts
 from streambound.recheck.derivation.operations import ExpectedState, OperationChecker, is_set, needed_of
 from streambound.recheck.derivation.plan import Places, PlanNode, PlanNodes, is_session, origin, pairs
+from streambound.recheck.derivation.whole import stream_rows
 
 KeyPlaces = tuple[Places, ...]
 """For each attribute of the key, the columns that hold it in every row."""
@@ -94,6 +95,19 @@ def open_keys(node: PlanNode) -> list[ExpectedState]:
         for one in stream.punctuations if one.max_open is not None
         for what in ("open", "ended")
     ]  # fmt: skip
+
+
+def unique_keys(node: PlanNode, symbols: dict[str, Quantity]) -> list[list[ExpectedState]]:
+    """K4: of each key that comes once the rows that come while one is remembered, or all values: either is enough."""
+    found = list[list[ExpectedState]]()
+    for stream in {table.name: table for table in _tables(node)}.values():
+        for key in stream.unique:
+            sizes = [] if key.within is None else stream_rows(symbols, stream, key.within)
+            numbers = [column.number for column in stream.columns if column.name in key.columns]
+            known = [Quantity.number(number) for number in numbers if number is not None]
+            sizes += [product(known)] if len(known) == len(numbers) else []
+            found.append([ExpectedState(f"unique {', '.join(key.columns)}", "K4", size) for size in sizes])
+    return found
 
 
 # --- where the key is -------------------------------------------------------------------------------------------------

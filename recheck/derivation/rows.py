@@ -256,6 +256,8 @@ def keys(node: PlanNode) -> list[Places]:
         case nodes.Scan() if (table := node.table) is not None:
             of_rows = () if table.changes is None else table.changes.key
             several = [of_rows, *(one.attributes for one in table.ending if one.once)]
+            # within a length of time is at a timestamp
+            several += [(*k.columns, *([] if k.within is None else [str(table.timestamp)])) for k in table.unique]
             return [frozenset(p for p, c in enumerate(node.schema) if c.name in names) for names in several if names]
         case nodes.Aggregate(keys=mine):
             every = frozenset(range(len(mine)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -20,12 +20,12 @@ from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.aggregates import groups
 from streambound.recheck.derivation.blocks import Blocks
-from streambound.recheck.derivation.claims import ClaimedDerivation, NotCheckedError
+from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedOperatorState, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
-from streambound.recheck.derivation.each_key import goes_by_keys, of_each_key, open_keys
+from streambound.recheck.derivation.each_key import goes_by_keys, of_each_key, open_keys, unique_keys
 from streambound.recheck.derivation.joins import join
 from streambound.recheck.derivation.log import checked_facts
-from streambound.recheck.derivation.operations import Needed, OperationChecker, OperatorRule
+from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, OperatorRule
 from streambound.recheck.derivation.operators import distinct, fixpoint, linear, relation, set_operation, union
 from streambound.recheck.derivation.over import over
 from streambound.recheck.derivation.plan import PlanNode, PlanNodes
@@ -77,10 +77,18 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     operations = OperationChecker(_RULES, blocks, Counts(facts, symbols), Blocks(symbols))
     operations.check(root, Needed(root.every), claim.operation)
     facts.require_used()
-    keys = open_keys(root) if goes_by_keys(claim.operation) else []
+    keys = [[one] for one in open_keys(root)] if goes_by_keys(claim.operation) else []
+    keys += unique_keys(root, symbols)
     if len(keys) != len(claim.keys):
-        raise RejectedError("other keys end than it says")
-    sizes = [state.check(one, symbols) for one, state in zip(claim.keys, keys, strict=True)]
+        raise RejectedError("other keys end, or come once, than it says")
+    sizes = [_claimed(one, states, symbols).check(one, symbols) for one, states in zip(claim.keys, keys, strict=True)]
     every = total([*operations.sizes.values(), *sizes])
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)
+
+
+def _claimed(
+    claim: ClaimedOperatorState, states: Sequence[ExpectedState], symbols: dict[str, Quantity]
+) -> ExpectedState:
+    """The one that is claimed of what may be said of a state; another one where none is."""
+    return next((one for one in states if not any(amount_faults("", claim.size, one.size, symbols))), states[0])

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.periods.sizes import Limit, smaller, times
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceCoalesce,
+    SliceDistinct,
+    SliceFilter,
+    SliceGroup,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
     inputs_of,
     scans,
     width,
@@ -37,7 +36,7 @@ class EqualKeys:
     columns: Mapping[str, str]
 
 
-def equal_keys(plan: PeriodPlan, catalog: Catalog) -> dict[int, list[EqualKeys]]:
+def equal_keys(plan: SlicePlan, catalog: Catalog) -> dict[int, list[EqualKeys]]:
     """Those of the scans of streams, by their identity, in the order in which the relations are read."""
     found = _Equalities(catalog, scans(plan))
     found.ask(plan, {})
@@ -47,23 +46,23 @@ def equal_keys(plan: PeriodPlan, catalog: Catalog) -> dict[int, list[EqualKeys]]
 class _Equalities:
     """What is asked of rows from above, and what all rows of an operator satisfy."""
 
-    def __init__(self, catalog: Catalog, read: Sequence[SnapshotScan | ConstantScan]) -> None:
+    def __init__(self, catalog: Catalog, read: Sequence[SliceRelation]) -> None:
         self.catalog, self.read = catalog, read
         self.numbers = {id(scan): number for number, scan in enumerate(read)}
         self.of_streams: dict[int, list[EqualKeys]] = {}
 
-    def told(self, plan: PeriodPlan) -> Equal:
+    def told(self, plan: SlicePlan) -> Equal:
         """What all rows of an operator satisfy."""
         match plan:
-            case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+            case SliceRelation(table=name, columns=columns):
                 table = self.catalog.table(name) if name else None
                 fixed = table is not None and table.timestamp is None
                 return {self.numbers[id(plan)]: set(enumerate(columns))} if fixed else {}
-            case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+            case SliceFilter(input=input) | SliceDistinct(input=input) | SliceCoalesce(input=input):
                 return self.told(input)
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 return _changed(self.told(input), [(_place(item), new) for new, item in enumerate(items)])
-            case PeriodJoin(kind=kind, left=left, right=right):
+            case SliceJoin(kind=kind, left=left, right=right):
                 by, found = width(left), list[Equal]()
                 for side in _PASSED_ON[kind]:
                     mine, theirs = (left, right)[side], (left, right)[1 - side]
@@ -74,19 +73,19 @@ class _Equalities:
                 return _both(found)
         return {}
 
-    def ask(self, plan: PeriodPlan, asked: Equal) -> None:
+    def ask(self, plan: SlicePlan, asked: Equal) -> None:
         """Note for the streams below an operator what is asked of its rows."""
         match plan:
-            case SnapshotScan() | ConstantScan():
+            case SliceRelation():
                 self._note(plan, asked)
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 self.ask(
                     input,
                     _changed(asked, [(n, old) for n, item in enumerate(items) if (old := _place(item)) is not None]),
                 )
-            case PeriodGroup(input, keys):
+            case SliceGroup(input, keys):
                 self.ask(input, _changed(asked, [(n, n) for n in range(keys)]))
-            case PeriodJoin(kind=kind, left=left, right=right):
+            case SliceJoin(kind=kind, left=left, right=right):
                 by, sides = width(left), (left, right)
                 above = list[Equal]()
                 for side in (0, 1):
@@ -102,7 +101,7 @@ class _Equalities:
                 for input in inputs_of(plan):
                     self.ask(input, asked)
 
-    def _note(self, scan: SnapshotScan | ConstantScan, asked: Equal) -> None:
+    def _note(self, scan: SliceRelation, asked: Equal) -> None:
         table = self.catalog.table(scan.table) if scan.table else None
         if table is None or table.timestamp is None:
             return
@@ -114,7 +113,7 @@ class _Equalities:
             if columns:
                 self.of_streams.setdefault(id(scan), []).append(EqualKeys(self.read[number].table, columns))
 
-    def _pairs(self, join: PeriodJoin, side: int) -> list[tuple[int | None, int]]:
+    def _pairs(self, join: SliceJoin, side: int) -> list[tuple[int | None, int]]:
         """Columns of the other side, each with the one of this side that equals it."""
         sides, found = (join.left, join.right), list[tuple[int | None, int]]()
         for pair in join.keys:
@@ -127,30 +126,30 @@ class _Equalities:
                 found.append((theirs, mine))
         return found
 
-    def _comparable(self, one: tuple[PeriodPlan, int], other: tuple[PeriodPlan, int]) -> bool:
+    def _comparable(self, one: tuple[SlicePlan, int], other: tuple[SlicePlan, int]) -> bool:
         """Whether two columns have equal values where SQL says they are equal: both are integers, or of one type."""
         kinds = [self._type(*one), self._type(*other)]
         types = [kind for kind in kinds if kind is not None]
         same = len({kind.name for kind in types}) == 1 or all(kind.family is Family.INTEGER for kind in types)
         return same and len(types) == len(kinds)
 
-    def _type(self, plan: PeriodPlan, place: int | None) -> DataType | None:
+    def _type(self, plan: SlicePlan, place: int | None) -> DataType | None:
         """The declared type of the column that a column is."""
         if place is None:
             return None
         match plan:
-            case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+            case SliceRelation(table=name, columns=columns):
                 table = self.catalog.table(name)
                 column = None if table is None else table.column(columns[place])
                 return None if column is None else column.type
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 return self._type(input, _place(items[place]))
-            case PeriodJoin(left=left, right=right):
+            case SliceJoin(left=left, right=right):
                 by = width(left)
                 return self._type(left, place) if place < by else self._type(right, place - by)
-            case PeriodGroup(input, keys):
+            case SliceGroup(input, keys):
                 return self._type(input, place if place < keys else None)
-            case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+            case SliceFilter(input=input) | SliceDistinct(input=input) | SliceCoalesce(input=input):
                 return self._type(input, place)
         several = {self._type(input, place) for input in inputs_of(plan)}
         return several.pop() if len(several) == 1 else None

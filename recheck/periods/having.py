@@ -8,13 +8,13 @@ from sqlglot import exp
 
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import whole_number
-from streambound_runtime.periods.plan import PeriodFilter, PeriodGroup, PeriodProject
+from streambound_runtime.operators.period_plan import SliceFilter, SliceGroup, SliceProject
 
 
-def enough_rows(plan: PeriodProject) -> int | None:
+def enough_rows(plan: SliceProject) -> int | None:
     """From how many rows on a group of COUNT(*) passes, whatever else it has; None where more of it is asked, or 0."""
     kept = plan.input
-    if not isinstance(kept, PeriodFilter) or not isinstance(kept.input, PeriodGroup):
+    if not isinstance(kept, SliceFilter) or not isinstance(kept.input, SliceGroup):
         return None
     group = kept.input
     if [(one.function, one.column, one.distinct) for one in group.aggregates] != [("count", None, False)]:

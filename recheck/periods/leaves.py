@@ -26,7 +26,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest
 from streambound.recheck.periods.sizes import Limit, Listed, number, plus, smaller, times
-from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
+from streambound_runtime.operators.period_plan import SliceFilter, SlicePlan, SliceProject, SliceRelation
 
 _TESTS = {
     Op.LT: operator.lt,
@@ -247,17 +247,17 @@ class StreamRows:
     equal: tuple[EqualKeys, ...] = ()
 
 
-def stream_rows(plan: PeriodPlan, known: PeriodCatalog) -> StreamRows | None:
+def stream_rows(plan: SlicePlan, known: PeriodCatalog) -> StreamRows | None:
     """σ and Π of a stream as one; None for what is something else."""
     match plan:
-        case SnapshotScan(table=name, columns=columns):
+        case SliceRelation(name, columns, period) if period:
             table = known.table(name)
             equal = tuple(known.equal.get(id(plan), ()))
             return None if table.timestamp is None else StreamRows(id(plan), table, tuple(_columns(columns)), (), equal)
-        case PeriodFilter(input, condition):
+        case SliceFilter(input, condition):
             under = stream_rows(input, known)
             return under and replace(under, conditions=(*under.conditions, over(condition, under.items)))
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             under = stream_rows(input, known)
             return under and replace(under, items=tuple(over(item, under.items) for item in items))
     return None

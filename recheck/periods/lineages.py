@@ -7,12 +7,12 @@ from dataclasses import replace
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.operators import PeriodStates, place_of, same_values
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, times
-from streambound_runtime.periods.plan import (
-    PeriodFilter,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceFilter,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
     scans,
     width,
 )
@@ -21,11 +21,11 @@ _PADDED = {"inner": (), "left": (0,), "anti": (0,), "right": (1,), "full": (0, 1
 """Whose rows without a match a join has."""
 
 
-def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
+def random_states(plan: SlicePlan, states: PeriodStates, final: bool) -> None:
     """Note the states; raises NotCheckedError for a form that this checker knows nothing of."""
     source, shown, filtered = _source(plan)
     views, several = list[RowsView](), not _is_base(source)
-    join = source if isinstance(source, PeriodJoin) else None
+    join = source if isinstance(source, SliceJoin) else None
     kept = join is not None or not states.parts
     names, facts = _rows(plan, states, kept, views)
     if join is not None and _is_base(join.left) and _is_base(join.right):
@@ -40,7 +40,7 @@ def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
         states.line("P4", (), number(1))
 
 
-def _keeps_facts(join: PeriodJoin, shown: tuple[int, ...], filtered: bool, sides: list[RowsView]) -> bool:
+def _keeps_facts(join: SliceJoin, shown: tuple[int, ...], filtered: bool, sides: list[RowsView]) -> bool:
     """Whether a column that is left out equals one that is shown, of a side whose rows always have a match."""
     by = width(join.left)
     for place in {*range(by if join.kind == "anti" else by + width(join.right))} - {*shown}:
@@ -57,31 +57,31 @@ def _keeps_facts(join: PeriodJoin, shown: tuple[int, ...], filtered: bool, sides
     return True
 
 
-def _source(plan: PeriodPlan) -> tuple[PeriodPlan, tuple[int, ...], bool]:
+def _source(plan: SlicePlan) -> tuple[SlicePlan, tuple[int, ...], bool]:
     """The join or base rows under σ and Π, the columns that these show, and whether there is a σ."""
     match plan:
-        case PeriodFilter(input) if not _is_base(plan):
+        case SliceFilter(input) if not _is_base(plan):
             source, shown, _ = _source(input)
             return source, shown, True
-        case PeriodProject(input, items) if not _is_base(plan):
+        case SliceProject(input, items) if not _is_base(plan):
             source, shown, filtered = _source(input)
             return source, tuple(shown[int(item[1:])] for item in items), filtered
     return plan, tuple(range(width(plan))), False
 
 
-def _rows(plan: PeriodPlan, states: PeriodStates, kept: bool, views: list[RowsView]) -> tuple[tuple[str, ...], Limit]:
+def _rows(plan: SlicePlan, states: PeriodStates, kept: bool, views: list[RowsView]) -> tuple[tuple[str, ...], Limit]:
     """The names of an operator's columns, and how many facts are valid at a time (R*); notes those rows that arrive."""
     if _is_base(plan):
         view = _valid_rows(plan, states, kept)
         views.append(view)
         return view.names, view.valid
     match plan:
-        case PeriodFilter(input):
+        case SliceFilter(input):
             return _rows(input, states, kept, views)
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             names, facts = _rows(input, states, kept, views)
             return tuple(names[int(item[1:])] for item in items), facts
-        case PeriodJoin(kind=kind):
+        case SliceJoin(kind=kind):
             (mine, left), (theirs, right) = (_rows(side, states, kept, views) for side in (plan.left, plan.right))
             if kind == "anti":
                 return mine, left
@@ -90,7 +90,7 @@ def _rows(plan: PeriodPlan, states: PeriodStates, kept: bool, views: list[RowsVi
     raise NotCheckedError("operators of SEQ TP blocks")
 
 
-def _valid_rows(plan: PeriodPlan, states: PeriodStates, kept: bool) -> RowsView:
+def _valid_rows(plan: SlicePlan, states: PeriodStates, kept: bool) -> RowsView:
     """The rows of a side, each an entry, where they are ``kept``, with its key, its probability and its end."""
     (scan,) = scans(plan)
     table = states.known.table(scan.table)
@@ -102,25 +102,25 @@ def _valid_rows(plan: PeriodPlan, states: PeriodStates, kept: bool) -> RowsView:
     return replace(view, types=view.types[: -len(own)], names=view.names[: -len(own)])
 
 
-def _is_base(plan: PeriodPlan) -> bool:
+def _is_base(plan: SlicePlan) -> bool:
     match plan:
-        case SnapshotScan():
+        case SliceRelation():
             return True
-        case PeriodFilter(input=input):
+        case SliceFilter(input=input):
             return _is_base(input)
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             return _is_base(input) and {*items} >= {f"c{place}" for place in range(width(input))}
     return False
 
 
-def _with(plan: PeriodPlan, own: tuple[str, ...]) -> PeriodPlan:
+def _with(plan: SlicePlan, own: tuple[str, ...]) -> SlicePlan:
     """The same rows with some more columns of their table."""
     match plan:
-        case PeriodFilter(input=input):
+        case SliceFilter(input=input):
             return replace(plan, input=_with(input, own))
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             more = (f"c{width(input) + place}" for place in range(len(own)))
-            return PeriodProject(_with(input, own), (*items, *more))
-        case SnapshotScan(columns=columns):
+            return SliceProject(_with(input, own), (*items, *more))
+        case SliceRelation(columns=columns):
             return replace(plan, columns=(*columns, *own))
     raise AssertionError("no base rows")

@@ -16,19 +16,18 @@ from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.having import enough_rows
 from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, listed, stream_rows
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodAggregate,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotScan,
+from streambound_runtime.operators.period_plan import (
+    SliceAggregate,
+    SliceCoalesce,
+    SliceDifference,
+    SliceDistinct,
+    SliceFilter,
+    SliceGroup,
+    SliceJoin,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    SliceUnion,
 )
 
 _BEST = ("min", "max")
@@ -60,7 +59,7 @@ class PeriodStates:
         """A state."""
         self.lines.append(PeriodLine(proposition, tuple(keys), entries))
 
-    def result(self, plan: PeriodPlan, final: bool) -> RowsView:
+    def result(self, plan: SlicePlan, final: bool) -> RowsView:
         """The rows of a block, and what the coalesced result needs: rows until they end, and open result rows."""
         view = self.of(plan)
         if self.parts:
@@ -72,32 +71,33 @@ class PeriodStates:
             self.line("P3", view.names, smaller(view.there, view.rows))
         return view
 
-    def of(self, plan: PeriodPlan) -> RowsView:
+    def of(self, plan: SlicePlan) -> RowsView:
         """The rows of an operator, with the states under it from left to right."""
         found = self.stream(plan)
         if found is not None:
             return found
         match plan:
-            case SnapshotScan() | ConstantScan():
+            case SliceRelation():
                 return self._relation(plan)
-            case PeriodCoalesce(input):
+            case SliceCoalesce(input):
                 return self.of(input)
-            case PeriodProject(PeriodFilter(PeriodGroup() as group, _), items) if enough := enough_rows(plan):
+            case SliceProject(SliceFilter(SliceGroup() as group, _), items) if enough := enough_rows(plan):
                 return _projected(self._counted(self.of(group.input), group, enough), items)
-            case PeriodFilter(input):
+            case SliceFilter(input):
                 return self._passing(plan, self.of(input))
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 return self._passing(plan, _projected(self.of(input), items))
-            case PeriodDistinct(input):
+            case SliceDistinct(input):
                 return self._distinct(self.of(input))
-            case PeriodUnion(left, right):
+            case SliceUnion(left, right):
                 return self._union(self.of(left), self.of(right))
-            case PeriodSetOperation(kind, left, right):
-                return self._set_operation(kind, self.of(left), self.of(right))
-            case PeriodGroup(input, keys, aggregates, always):
+            case SliceDifference(left, right):
+                return self._set_operation(plan, self.of(left), self.of(right))
+            case SliceGroup(input, keys, aggregates, always):
                 return self._group(self.of(input), keys, aggregates, always)
-            case PeriodJoin():
+            case SliceJoin():
                 return self._join(plan, self.of(plan.left), self.of(plan.right))
+        raise NotCheckedError(f"{type(plan).__name__} in SEQ blocks")
 
     # --- states -------------------------------------------------------------------------------------------------------
 
@@ -113,10 +113,10 @@ class PeriodStates:
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def stream(self, plan: PeriodPlan) -> RowsView | None:
+    def stream(self, plan: SlicePlan) -> RowsView | None:
         """The rows of a stream under conditions and expressions; None for what is none, or is no query of its own."""
         found = stream_rows(plan, self.known)
-        if found is None or (self.above and not isinstance(plan, SnapshotScan)):
+        if found is None or (self.above and not isinstance(plan, SliceRelation)):
             return None
         query = self.known.query(found.table, found.items, found.conditions)
         if query is None:
@@ -130,7 +130,7 @@ class PeriodStates:
         view = RowsView(kinds, named, None, None, unlimited, None, longest, known, arriving=True, whole=True)
         return self._limited(view, found, query)
 
-    def _passing(self, plan: PeriodPlan, view: RowsView) -> RowsView:
+    def _passing(self, plan: SlicePlan, view: RowsView) -> RowsView:
         """Conditions and expressions above a stream that are no part of its block."""
         found = stream_rows(plan, self.known)
         query = None if found is None else self.known.query(found.table, found.items, found.conditions)
@@ -151,7 +151,7 @@ class PeriodStates:
         values = (smaller(*both) for both in zip(view.values, each, strict=True))
         return replace(view, valid=valid, there=smaller(valid, rows), values=tuple(values), rows=rows)
 
-    def _relation(self, plan: SnapshotScan | ConstantScan) -> RowsView:
+    def _relation(self, plan: SliceRelation) -> RowsView:
         if not plan.table:
             return RowsView((), (), number(1), number(1), (), number(1), None, static=True)
         table = self.known.table(plan.table)
@@ -172,21 +172,21 @@ class PeriodStates:
             self._kept(left, right)
         return replace(_both(left, right), arriving=arriving, whole=left.whole and right.whole)
 
-    def _set_operation(self, kind: str, left: RowsView, right: RowsView) -> RowsView:
-        if kind.endswith(" all") and left.static and right.arriving:
-            self._matched(right, left)
-        elif kind == "intersect all" and right.static and left.arriving:
-            self._matched(left, right)
-        elif kind.endswith(" all") and left.arriving and right.arriving:
-            apart = plus(_by_end(left, left.rows), _by_end(right, right.rows))
-            self.with_ends(replace(_both(left, right), valid=apart))
-        elif kind.endswith(" all"):
-            self._kept(left, right)
-        else:
+    def _set_operation(self, plan: SliceDifference, left: RowsView, right: RowsView) -> RowsView:
+        if plan.distinct:
             left = self._distinct(left)
             right = self._distinct(right)
+        elif left.static and right.arriving:
+            self._matched(right, left)
+        elif plan.common and right.static and left.arriving:
+            self._matched(left, right)
+        elif left.arriving and right.arriving:
+            apart = plus(_by_end(left, left.rows), _by_end(right, right.rows))
+            self.with_ends(replace(_both(left, right), valid=apart))
+        else:
+            self._kept(left, right)
         there, rows, values = left.there, left.rows, left.values
-        if kind.startswith("intersect"):
+        if plan.common:
             there, rows = smaller(there, right.there), smaller(rows, right.rows)
             values = tuple(smaller(*both) for both in zip(values, right.values, strict=True))
         left = replace(left, arriving=False, whole=False, static=False)
@@ -196,7 +196,7 @@ class PeriodStates:
         """A row of a stream plays a part only while there is one of a relation for it: of each value those longest."""
         self.line("P4", (*view.names, "end"), smaller(_by_end(view, view.rows), fixed.valid))
 
-    def _counted(self, view: RowsView, group: PeriodGroup, enough: int) -> RowsView:
+    def _counted(self, view: RowsView, group: SliceGroup, enough: int) -> RowsView:
         """Groups of which it is asked whether they have enough rows."""
         if not view.arriving:
             return self._group(view, group.keys, group.aggregates, group.always)
@@ -206,7 +206,7 @@ class PeriodStates:
         )
         return self._group(replace(view, arriving=False), group.keys, group.aggregates, group.always)
 
-    def _group(self, view: RowsView, keys: int, aggregates: tuple[PeriodAggregate, ...], always: bool) -> RowsView:
+    def _group(self, view: RowsView, keys: int, aggregates: tuple[SliceAggregate, ...], always: bool) -> RowsView:
         groups, named = view.of(range(keys)), view.names[:keys]
         if view.arriving:
             if any(one.function not in _BEST and not one.distinct for one in aggregates):
@@ -232,7 +232,7 @@ class PeriodStates:
             (*view.listed[:keys], *(None for _ in aggregates)),
         )
 
-    def _join(self, plan: PeriodJoin, left: RowsView, right: RowsView) -> RowsView:
+    def _join(self, plan: SliceJoin, left: RowsView, right: RowsView) -> RowsView:
         whole = self.parts and plan.kind == "inner"
         if (
             plan.kind in ("semi", "anti")
@@ -332,21 +332,21 @@ def same_values(pair: tuple[str, str], left: RowsView, right: RowsView) -> bool:
     return mine.name == theirs.name or mine.family is theirs.family is Family.INTEGER
 
 
-def _types(plan: PeriodPlan, known: PeriodCatalog) -> list[DataType | None]:
+def _types(plan: SlicePlan, known: PeriodCatalog) -> list[DataType | None]:
     """The types of σ and Π of a table."""
     match plan:
-        case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+        case SliceRelation(table=name, columns=columns):
             kinds = {column.name: column.type for column in known.table(name).columns}
             return [kinds[column] for column in columns]
-        case PeriodFilter(input=input):
+        case SliceFilter(input=input):
             return _types(input, known)
-        case PeriodProject(input, items):
+        case SliceProject(input, items):
             under = _types(input, known)
             return [_type(item, under) for item in items]
     raise AssertionError("neither σ nor Π")
 
 
-def _aggregated(one: PeriodAggregate, view: RowsView) -> DataType | None:
+def _aggregated(one: SliceAggregate, view: RowsView) -> DataType | None:
     """The type of an aggregate; None of sums and means of decimals."""
     kind = None if one.column is None else view.types[one.column]
     if one.function == "count" or kind is None or one.function in _BEST:

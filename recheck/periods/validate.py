@@ -24,7 +24,7 @@ from streambound.recheck.periods.sizes import number, smaller
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement, read_statement
-from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of
+from streambound_runtime.operators.period_plan import SliceCoalesce, SliceGroup, SlicePlan, inputs_of
 
 VERSION = 3
 
@@ -92,14 +92,14 @@ def _snapshots(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> Period
     known.equal = equal_keys(query.plan, catalog)
     above = query.high is None and _always(query.plan)
     states = PeriodStates(known, above, emit is EmitMode.PARTS)
-    assert isinstance(query.plan, PeriodCoalesce), "the result of a block is coalesced"
+    assert isinstance(query.plan, SliceCoalesce), "the result of a block is coalesced"
     states.result(query.plan.input, emit is EmitMode.FINAL)
     return states
 
 
-def _always(plan: PeriodPlan) -> bool:
+def _always(plan: SlicePlan) -> bool:
     """Whether there are rows of it at all of time."""
-    return (isinstance(plan, PeriodGroup) and plan.always) or any(map(_always, inputs_of(plan)))
+    return (isinstance(plan, SliceGroup) and plan.always) or any(map(_always, inputs_of(plan)))
 
 
 def _random(block: LineageBlock, catalog: Catalog, emit: EmitMode) -> PeriodStates:

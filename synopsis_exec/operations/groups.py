@@ -17,7 +17,7 @@ from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
-from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, PassedGroups, SummedCall
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, is_of_rows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
@@ -68,6 +68,7 @@ class _GroupRows(ABC):
             bucket,
             session,
             ending=ending,
+            rising=self._rising(),
         )
         columns = (*keys, *(Column("", _type(value.type)) for value in values))
         return self.job.added(operator, (*range(self.width), *self.places), columns)
@@ -142,6 +143,11 @@ class _GroupRows(ABC):
         if closing is None:
             return None, None
         return time_bucket(closing, closing.place, self.job.views.bucket_end(rows, closing.place)), None
+
+    def _rising(self) -> int | None:
+        """The key of which the greatest value stays."""
+        counts = (one.count for one in self.operation.states if one.what == "groups")
+        return next((one.why.key for one in counts if one is not None and isinstance(one.why, PassedGroups)), None)
 
     def _ending(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The places of a key by which groups go, and the operator of those that are over."""

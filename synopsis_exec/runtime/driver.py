@@ -24,6 +24,7 @@ from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.state_owner import Closed, RunContext, StateOwner
 from streambound_runtime.placement.stateless import Stateless, StatelessEmbedded
 from streambound_runtime.progress import set_figures
+from streambound_runtime.python_functions import use_functions
 from streambound_runtime.quarantine import BadRows, check_limit, json_lines
 from streambound_runtime.reading.batch import Arrived, Batch
 from streambound_runtime.reading.relations import read_relations
@@ -86,6 +87,7 @@ class Driver:
         self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
         self.bad_relation_rows = BadRows(job.quarantine_limit.most)
+        use_functions(spark, job.functions, settings.base)
         relations = read_relations(spark, job, settings, frames, self.bad_relation_rows)
         self.relation_sizes = relations.sizes
         self.checkpoint.claim(job, settings, relations.rows, self.sinks.check_new)

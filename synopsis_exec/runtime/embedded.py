@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.decoding.reasons import computed_in_words, shown
 from streambound_runtime.driver import Driver, Report
 from streambound_runtime.engine.plan import ComputedRows, NativeNode
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
-from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SlicePlan, operators_of
+from streambound_runtime.operators.period_plan import SliceFilter, SliceJoin, SlicePlan, SliceProject, operators_of
 from streambound_runtime.reading.input_log import InputLog, ListedFiles, why_not_local
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
@@ -62,7 +62,7 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
     for table in (*job.tables, *(query.relation for query in job.queries)):
         for column in table.derived:
             if not column.engine:
-                yield f"{shown(column.expression)}, of each row of {table.name}, is computed by Spark only"
+                yield f"{computed_in_words(column)}, of each row of {table.name}, is computed by Spark only"
     for query in job.queries:
         if not query.engine:
             yield f"the relation {query.relation.name} is computed of others by Spark only"
@@ -85,10 +85,10 @@ def _nodes(job: JobSpec) -> Iterator[object]:
 
 def _of_periods(part: SlicePlan) -> Iterator[str]:
     match part:
-        case SliceMap() if part.picks is None:
-            yield from _of_results([*part.expressions, part.where], [*part.engine, part.engine_where])
-        case SliceJoin(condition=condition, engine=engine):
-            yield from _of_results([condition], [engine])
+        case SliceProject(items=items, engine=engine) if part.picks is None:
+            yield from _of_results([*items], [*engine])
+        case SliceFilter(condition=condition, engine=text) | SliceJoin(condition=condition, engine=text):
+            yield from _of_results([condition], [text])
 
 
 def _of_results(texts: list[str], engine: list[str]) -> Iterator[str]:

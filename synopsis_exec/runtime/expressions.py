@@ -6,14 +6,17 @@ What the expressions are was decided at compile time: those that DuckDB computes
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
 
 from streambound_runtime.database import instance
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 _ROWS = "streambound rows"
 """What the rows are called: DuckDB finds other tables and Python's variables by name, and none has this one."""
@@ -38,6 +41,8 @@ _ERRORS = (
 """What DuckDB's messages say, Spark's name for that, and the function that gives NULL instead."""
 
 
+_OF_PYTHON = "Python exception occurred while executing the UDF: "
+
 NEEDS_SPARK = "NEEDS_SPARK"
 """The error of an expression that DuckDB does not compute as Spark of some values, such as capitals of rare letters."""
 
@@ -57,9 +62,39 @@ def without_value(what: str, error: Raises) -> str:
     return f"{what} cannot be computed: {error.words}"
 
 
+def _database() -> DuckDBPyConnection:
+    return instance("expressions are computed", _NOT_EXACT, memory_limit="1GB")
+
+
+def with_function(name: str, function: Callable[..., Any], arguments: Sequence[str], result: str) -> None:
+    """Let expressions call a function, instead of one of its name."""
+    import duckdb
+    from duckdb.func import SPECIAL
+
+    kinds: list[Any] = [_of_function(one) for one in (*arguments, result)]
+    database, (*given, kind) = _database(), kinds
+    with suppress(duckdb.InvalidInputException):
+        database.remove_function(name)
+
+    def called(*values: Any) -> Any:
+        return function(*values)
+
+    each = [Parameter(f"a{place}", Parameter.POSITIONAL_ONLY) for place in range(len(given))]
+    called.__signature__ = Signature(each)  # type: ignore[attr-defined]  # DuckDB reads how many there are
+    database.create_function(name, called, given, kind, null_handling=SPECIAL)
+
+
+def _of_function(kind: str) -> str:
+    """A type of a function's argument or result in DuckDB."""
+    known = sql_type(kind)
+    whole = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
+    other = {"boolean": "BOOLEAN", "float": "DOUBLE", "date": "DATE", "string": "VARCHAR"}
+    return whole[known.bits] if known.family == "integer" else other[known.family]
+
+
 def query(sql: str, **tables: pa.Table) -> pa.Table:
     """A query over tables by their names, in which the rows of another query have no place."""
-    cursor = instance("expressions are computed", _NOT_EXACT, memory_limit="1GB").cursor()
+    cursor = _database().cursor()
     try:
         for name, table in tables.items():
             cursor.register(name, table)
@@ -186,5 +221,5 @@ def in_words(error: Exception) -> str:
         if words in text:
             told = named[1] if named else name
             return f"it raises {told}" + (f", and {other} gives NULL instead" if other else "")
-    first = text.splitlines()[0].removesuffix("!")
+    first = text.splitlines()[0].removesuffix("!").rpartition(_OF_PYTHON)[2]
     return f"it raises {first}"

@@ -22,13 +22,11 @@ from streambound_runtime.engine import (
 from streambound_runtime.engine import plan as engine_plan
 from streambound_runtime.operators import asked_rows, circuit_plan, formula, period_plan, plan
 from streambound_runtime.periods import job as period_job
-from streambound_runtime.periods import plan as periods
 from streambound_runtime.sql_parts import WORDS
-from streambound_runtime.tp import plan as lineages
 
 _MODULES = (
     spec, promises, plan, formula, circuit_plan, asked_rows, period_plan, engine_plan, block, block_tables, counts,
-    group, join, join_tree, linear, over, recent, running, stream_join, stream_sides, period_job, periods, lineages,
+    group, join, join_tree, linear, over, recent, running, stream_join, stream_sides, period_job,
 )  # fmt: skip
 NAMES: Mapping[str, Callable[..., object]] = {
     **WORDS,

@@ -105,6 +105,21 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class UniqueKey:
+    """No two rows of a stream that are less than ``within`` apart have the same values in these ``columns``.
+
+    NULL is a value like others. Without ``within``, which is ``written`` so in the catalog, no two rows have.
+    """
+
+    columns: tuple[str, ...]
+    within: int | None = None
+    written: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return ", ".join(self.columns) + ("" if self.within is None else f" within {self.written or self.within}")
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeRecords:
     """Records that say how a relation changes: envelopes of ``debezium``, or else upserts, with a key and a value.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
 import sys
 import traceback
@@ -14,6 +13,7 @@ from streambound_runtime.decoding.sql_types import spark_name
 from streambound_runtime.endpoints import in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.failures import in_one_line
+from streambound_runtime.python_functions import function
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
 from streambound_runtime.visible import seen
@@ -39,7 +39,9 @@ class Sinks:
 
     def __init__(self, spark: SparkSession, job: JobSpec, settings: Settings) -> None:
         self.spark, self.job, self.settings = spark, job, settings
-        self.call = function(job.sink.call, settings) if job.sink is not None and job.sink.call else None
+        self.call = (
+            function("the sink", job.sink.call, settings.base) if job.sink is not None and job.sink.call else None
+        )
         self.columns = result_columns(job)
 
     def check_new(self) -> None:
@@ -157,16 +159,3 @@ def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:
             *(F.struct(F.lit(name).alias("key"), text.cast("binary").alias("value")) for name, text in headers)
         ).alias("headers"),
     )
-
-
-def function(name: str, settings: Settings) -> Call:
-    """The function that `module:function` names; raises JobError when it cannot be imported."""
-    if settings.base and settings.base not in sys.path:
-        sys.path.insert(0, settings.base)  # where the catalog is
-    module, _, attribute = name.partition(":")
-    try:
-        found: Call = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        path = "give spark-submit its module with --py-files, or start where it is"
-        raise usage(f"the sink {name} cannot be imported: {error}; {path}") from error
-    return found

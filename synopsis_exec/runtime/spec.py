@@ -21,6 +21,7 @@ from streambound_runtime.promises import (
     PeriodContract,
     QuarantineLimit,
     Rate,
+    UniqueKey,
 )
 
 Options = tuple[tuple[str, str], ...]
@@ -84,7 +85,8 @@ class Stream:
     ``stops`` a row that breaks a contract ends the job, instead of being quarantined. ``relation`` says that its rows
     are the changes of a relation, which may be in ``records`` that are no rows. Records that are ``marks`` of keys are
     no rows: the plan gets them if it ``ends_keys``, and else they are left out. Of a query over rows with periods
-    ``period`` says what is a good one; its keys are judged among the rows of one of ``judged``, or all.
+    ``period`` says what is a good one; its keys are judged among the rows of one of ``judged``, or all. Keys that
+    are ``unique`` come once.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Stream:
     period: PeriodContract | None = None
     records: ChangeRecords | None = None
     judged: tuple[JudgedKeys, ...] = ()
+    unique: tuple[UniqueKey, ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -168,6 +171,16 @@ class SinkSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function that expressions call by its ``name``: ``python`` is ``module:function``, the types are Spark's."""
+
+    name: str
+    python: str
+    arguments: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """What a checkpoint belongs to: digests of the query, of the contracts of its tables, and of what is remembered."""
 
@@ -196,7 +209,8 @@ class JobSpec:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
     ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
-    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``.
+    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``,
+    ``functions`` those of the user's own that expressions call.
     """
 
     name: str
@@ -213,6 +227,7 @@ class JobSpec:
     queries: tuple[RelationQuery, ...] = ()
     quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
     placement: Placement = Placement()
+    functions: tuple[PythonFunction, ...] = ()
 
     @property
     def multiplicity(self) -> str:

@@ -184,16 +184,15 @@ def test_files_of_one_name_in_two_directories_are_no_repetition(project: Path) -
     assert call("check", "a", "b", "--fail-on", "note").exit_code == 0
 
 
-def test_a_nearer_catalog_that_is_not_used_is_noted(project: Path) -> None:
-    (project / "nearer").mkdir()
-    (project / "nearer" / "streams.toml").write_text(CATALOG)
-    file = write(project, BOUNDED, "nearer/q.sql")
-    result = call("check", file)
-    assert result.exit_code == 0
-    assert "nearer/q.sql is checked against streams.toml" in result.stderr
-    assert "nearer/streams.toml is not read" in result.stderr
-    assert call("check", file, "--catalog", "streams.toml").stderr == ""
-    assert call("check", write(project, BOUNDED)).stderr == ""
+def test_the_catalog_nearest_to_a_file_is_its_own(project: Path) -> None:
+    (project / "nearer" / "deep").mkdir(parents=True)
+    (project / "nearer" / "streams.toml").write_text(CATALOG.replace("[streams.S]", "[streams.Mine]"))
+    other, file = write(project, BOUNDED), write(project, re.sub(r"\bS\b", "Mine", BOUNDED), "nearer/deep/q.sql")
+    assert [call("check", *names).exit_code for names in ((file,), (other, file))] == [0, 0]
+    assert call("check", file, "--catalog", "streams.toml").exit_code == 1
+    (project / "streams.toml").write_text(f'queries = ["**/*.sql"]\n{CATALOG}')
+    assert "2 queries checked: 2 bounded" in call("check").output
+    assert call("check", "--registered", file).exit_code == 0
 
 
 def test_a_bound_of_thousands_of_digits_is_printed_by_its_magnitude(

@@ -23,6 +23,7 @@ NOT_HERE = {
     "SB221": "of an engine, which is one for all files",
     "SB222": "of an engine, which is one for all files",
     "SB223": "of an engine, which is one for all files",
+    "SB224": "of an engine, which is one for all files",
     "SB421": "beside another commit",
     "SB422": "beside another commit",
     "SB901": "a defect of this program",

@@ -173,6 +173,15 @@ def test_a_fault_is_found(fault: str) -> None:
             assert before < 1.1 * clean
 
 
+def test_keys_of_a_domain_take_so_many_bytes() -> None:
+    """Those of the first checkpoint, and of each key's entry as the model has it; more keys than that are told."""
+    declared = CATALOG.replace("g = [0, 4]", "g = [0, 4], k = [0, 99]")
+    reports = series("keys")
+    assert alerts("keys", reports, declared) == []
+    state(reports, "GroupAggregate")[-1]["state_size"] += 100 * 80
+    assert alerts("keys", reports, declared) == [(2, AlertKind.ROWS)] and alerts("keys", reports) == []
+
+
 def hour(seed: int, leak: float = 0, polls: int = 360) -> Iterator[Answers]:
     """Reports of a join every 10 seconds of two hours; rows come as often as the catalog lets them, or less often.
 

@@ -1,4 +1,4 @@
-"""Catalogs from Flink, Spark and Avro: what is mapped, what is said to be left out, and that `check` takes it."""
+"""Catalogs from what teams have: what is mapped, what is said to be left out, and that `check` takes it."""
 
 from __future__ import annotations
 
@@ -175,7 +175,8 @@ def test_flink_ddl() -> None:
     for part in (
         "SET 'X'", "shop.orders is called orders", "column counts", "MULTISET", "column at_time", "TIME",
         "column total is left out: it is computed, AS amount * 2", "column part is left out: it is metadata",
-        "seen has parts of a microsecond", "PRIMARY KEY (`order id`) NOT ENFORCED is left out",
+        "seen has parts of a microsecond", "PRIMARY KEY (`order id`) NOT ENFORCED is a suggestion",
+        'unique = ["order id"] and within',
         "PARTITIONED BY (amount) is left out", "options left out: properties.group.id", "NOT NULL of order id",
     ):  # fmt: skip
         assert part in said, part
@@ -415,3 +416,81 @@ def test_a_table_of_flink_without_columns_of_its_own_is_passed_over(project: Pat
     assert list(columns(catalog(result), "t")) == ["id", "f", "ts"]
     assert [line for line in warnings(result) if "passed over" in line or "large" in line]
     assert sum("CREATE TABLE at" in line and "passed over" in line for line in warnings(result)) == 2
+
+
+# --- RisingWave, ksqlDB, dbt, a schema registry ------------------------------------------------------------------
+
+RISINGWAVE = """\
+CREATE SOURCE IF NOT EXISTS orders (
+  id INT8, price DOUBLE PRECISION, name CHARACTER VARYING(30), who STRUCT<a INT, b VARCHAR>, ts TIMESTAMPTZ,
+  WATERMARK FOR ts AS ts - INTERVAL '5 seconds'
+) WITH (
+  connector = 'kafka', topic = 'orders', properties.bootstrap.server = 'broker:9092', scan.startup.mode = 'earliest'
+) FORMAT PLAIN ENCODE JSON;
+CREATE MATERIALIZED VIEW v AS SELECT id FROM orders;
+CREATE TABLE users (id BIGINT, name VARCHAR, at TIMESTAMPTZ, PRIMARY KEY (id)) WITH (connector = 'kafka', topic = 'u')
+FORMAT UPSERT ENCODE JSON;
+"""
+KSQLDB = """\
+CREATE STREAM clicks (id BIGINT KEY, page VARCHAR, at BIGINT)
+  WITH (KAFKA_TOPIC = 'clicks', VALUE_FORMAT = 'JSON', TIMESTAMP = 'at');
+CREATE TABLE users (id BIGINT PRIMARY KEY, name STRING, at BIGINT)
+  WITH (kafka_topic = 'users', value_format = 'json', timestamp = 'at', partitions = 1);
+"""
+MANIFEST = {
+    "sources": {
+        "source.shop.raw.events": {
+            "name": "events", "identifier": "events_v2", "resource_type": "source", "loaded_at_field": "ts",
+            "columns": {
+                "id": {"name": "id", "data_type": "BIGINT"}, "ts": {"name": "ts", "data_type": "timestamp"},
+                "x": {"name": "x"},
+            },
+        }
+    },
+    "nodes": {
+        "seed.shop.countries": {
+            "name": "countries", "resource_type": "seed", "columns": {"code": {"name": "code", "data_type": "string"}},
+        },
+        "model.shop.m": {"name": "m", "resource_type": "model"},
+    },
+}  # fmt: skip
+SCHEMA = {"type": "record", "name": "order", "fields": [{"name": "id", "type": "long"}]}
+
+
+def test_sources_and_tables_of_risingwave() -> None:
+    sources, tables = RISINGWAVE.split("CREATE TABLE")
+    found = catalog(imported("rw.sql", sources))
+    assert columns(found, "orders") == {
+        "id": "bigint", "price": "double", "name": "string", "who": "struct<`a`:int,`b`:string>", "ts": "timestamp",
+    }  # fmt: skip
+    orders = found.table("orders")
+    assert orders is not None and orders.source is not None and orders.arrival.lateness == 5_000_000
+    assert dict(orders.source.options)["subscribe"] == "orders"
+    users = catalog(imported("rw.sql", f"CREATE TABLE{tables}", "--timestamp", "at")).table("users")
+    assert users is not None and users.changes is not None and users.changes.key == ("id",)
+
+
+def test_streams_and_tables_of_ksqldb() -> None:
+    result = imported("k.sql", KSQLDB, "--from", "ksqldb")
+    clicks, users = catalog(result).table("clicks"), catalog(result).table("users")
+    assert clicks is not None and (clicks.kind, clicks.timestamp) == (Kind.STREAM, "at")
+    assert users is not None and users.changes is not None and users.changes.key == ("id",)
+    assert "options left out: format, topic" in warnings(result)
+
+
+def test_sources_and_seeds_of_dbt() -> None:
+    result = imported("manifest.json", json.dumps(MANIFEST), "--from", "dbt")
+    assert columns(catalog(result), "events") == {"id": "bigint", "ts": "timestamp"}
+    countries = catalog(result).table("countries")
+    assert countries is not None and countries.kind is Kind.RELATION
+    assert "column x is left out: it has no data_type" in warnings(result)
+    assert "no source" in imported("manifest.json", json.dumps({"sources": {}}), "--from", "dbt").output
+    assert imported("manifest.json", "{}", "--from", "dbt").exit_code != 0
+
+
+def test_the_envelope_of_a_schema_registry() -> None:
+    envelope = {"subject": "orders-value", "version": 3, "schema": json.dumps(SCHEMA)}
+    result = imported("o.avsc", json.dumps(envelope), "--relation")
+    assert columns(catalog(result), "orders") == {"id": "bigint"}
+    other = imported("o.avsc", json.dumps({**envelope, "schemaType": "PROTOBUF"}))
+    assert other.exit_code != 0 and "the schema is of PROTOBUF" in other.output

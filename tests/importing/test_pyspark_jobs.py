@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from streambound.gate.spark_frames import program_outcomes
 from streambound.importing.frames import spark_program
 from streambound.importing.frames.plan_sql import sql_of
 from streambound.reports.outcome import Outcome
+from support.profiles import MORE
+from support.running_jobs import run_job
 from support.spark_explained import explained_class
 
 JOBS = sorted((Path(__file__).resolve().parent.parent / "data" / "pyspark_jobs").glob("*.py"))
@@ -61,6 +64,22 @@ def test_a_job_is_read_as_spark_would_run_it(job: Path, spark: Any, explained: l
     for outcome in outcomes:
         for found in outcome.diagnostics:
             assert found.span.line in starts | ends, found
+
+
+SAMPLE = sorted(random.Random(41).sample(JOBS, 12))
+"""`tests/support/running_jobs.py` runs all of them."""
+
+
+@pytest.mark.parametrize("job", JOBS if MORE > 1 else SAMPLE, ids=lambda job: job.stem)
+def test_a_run_does_what_is_said(job: Path, spark: Any, tmp_path: Path) -> None:
+    """What a query keeps over some days of rows grows, or does not, as the findings have it; or Spark refuses it."""
+    text = job.read_text(encoding="utf-8")
+    outcomes = program_outcomes(SourceText(job.name, text), None)
+    for outcome, run in zip(outcomes, run_job(spark, text, tmp_path), strict=True):
+        codes = {one.code for one in outcome.diagnostics}
+        if (said := class_of(outcome)) != "unread":
+            assert run.kept.partition(" ")[0] == said
+        assert ("SB223" in codes, "SB222" in codes) == (run.kept == "grows", run.kept.startswith("refused"))
 
 
 def test_at_least_four_fifths_of_the_jobs_are_read() -> None:

@@ -64,6 +64,7 @@ def test_words_of_reasons() -> None:
         "absent-row: a delete of a row that is not there",
         "ambiguous-change: several inserts of one key at one timestamp, which have no order",
         "repeated-key: a second row of a key that has one row",
+        "not-unique: a second row of a key that comes once: 1 second",
         "max-rate: more than max_rate = 3 rows per 1 second",
     ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -137,12 +138,12 @@ def test_a_crash_at_any_write_loses_and_repeats_nothing(
 
 
 KILLED = """
-import os, signal, sys
+import json, os, signal, sys
 from pathlib import Path
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from support.embedded import run_here
 import streambound
-from support.embedded import CATALOG, JOIN
+from support.embedded import JOIN
 
 save = Checkpoint.save
 def killed(self, batch, *state):
@@ -150,19 +151,23 @@ def killed(self, batch, *state):
     if batch == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 Checkpoint.save = killed
-run_here(streambound.compile(JOIN, CATALOG).compiled.job, Path(sys.argv[1]))
+run_here(streambound.compile(JOIN, json.loads(sys.argv[2])).compiled.job, Path(sys.argv[1]))
 """
 
 
-def test_a_process_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("promise", [{}, {"unique": ["a"], "within": 12}], ids=["", "keys that come once"])
+def test_a_process_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, promise: dict[str, Any]) -> None:
     streams(tmp_path / "whole")
     streams(tmp_path / "killed")
-    whole = run_here(job_of_any(JOIN), tmp_path / "whole")
+    catalog = {"streams": {name: body | promise for name, body in CATALOG["streams"].items()}}
+    job = streambound.compile(JOIN, catalog).compiled.job
+    whole = run_here(job, tmp_path / "whole")
+    assert any("comes once" in reason for reason in whole["quarantined"]) is bool(promise)
     path = str(Path(__file__).parents[1])
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed")]
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed"), json.dumps(catalog)]
     assert subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": path}).returncode == -9
     events = list[dict[str, Any]]()
-    assert run_here(job_of_any(JOIN), tmp_path / "killed", report=events.append) == whole
+    assert run_here(job, tmp_path / "killed", report=events.append) == whole
     assert [event["batch"] for event in events if "batch" in event] == [2]
     assert written(tmp_path / "killed") == written(tmp_path / "whole")
 

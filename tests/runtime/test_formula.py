@@ -20,6 +20,7 @@ from streambound.criteria.size import (
     total,
 )
 from streambound.synopsis_exec import synopsis_plan
+from streambound.synopsis_exec.simulate import relation_tables
 from streambound_runtime import text
 from streambound_runtime.frontier import intervals
 from streambound_runtime.operators import formula, plan
@@ -35,7 +36,7 @@ from streambound_runtime.operators.formula import (
     value,
 )
 
-R = {"R": [{"a": 3}, {"a": None}, {"a": 8}], "E": []}
+R = relation_tables({"R": [{"a": 3}, {"a": None}, {"a": 8}], "E": []})
 KNOWN: dict[str, Formula] = {"rows_R": RowCount("R"), "max_R_a": Extreme("R", "a", True), "c_S": 2}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streambound.synopsis_exec.simulate import relation_tables
 from streambound_runtime.checkpoint import owner
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.store import LocalStore
@@ -37,7 +38,9 @@ def claim(folder: Path, sql: str = SQL, rows: Any = None, where: str = "in", **c
     try:
         checkpoint, new = Checkpoint(LocalStore(str(folder))), list[bool]()
         settings = Settings(input=where)
-        checkpoint.claim(replace(job, saved=saved, **of_job), settings, rows or ROWS, lambda: new.append(True))
+        checkpoint.claim(
+            replace(job, saved=saved, **of_job), settings, relation_tables(rows or ROWS), lambda: new.append(True)
+        )
         return bool(new)
     finally:
         owner.FORMAT = before
@@ -116,7 +119,7 @@ def test_what_refuses_a_new_job_refuses_it_again(tmp_path: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(JobError, match="batches of another run"):
-            Checkpoint(LocalStore(str(tmp_path))).claim(job, Settings(input="in"), ROWS, refuse)
+            Checkpoint(LocalStore(str(tmp_path))).claim(job, Settings(input="in"), relation_tables(ROWS), refuse)
 
 
 def test_nothing_of_the_environment_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from streambound.criteria import bound as bound_module
 from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria import synopsis as synopsis_module
-from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
+from streambound.synopsis_exec.simulate import operator_of_circuit, relation_tables, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.loop import Engine
@@ -110,7 +110,7 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
     expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
     assert results == {now: new for now, new in expected.items() if new}, case.sql
     limits = (
-        value(bound_formula(query), relations),
+        value(bound_formula(query), relation_tables(relations)),
         formula_value(decision, case.catalog, case.rows),
     )
     limit = min((limit for limit in limits if limit is not None), default=None)

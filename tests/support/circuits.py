@@ -320,7 +320,7 @@ class Circuit:
         self.times = sorted({row[stream.timestamp] for stream in self.job.streams for row in self.rows[stream.name]})
 
     def operator(self) -> Engine:
-        return operator_of_circuit(self.circuit, self.relations)
+        return operator_of_circuit(self.circuit, self.relations, self.job.streams)
 
     def delta(self, times: Sequence[int]) -> dict[str, Delta]:
         found = {}

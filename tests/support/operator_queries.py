@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from support.any_queries import _JOINS, _SETS, _named
@@ -366,7 +367,8 @@ class OperatorQuery(WindowQuery):
                 low, high = "UNBOUNDED PRECEDING", "1 PRECEDING" if earlier else "CURRENT ROW"
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
-            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", f"VAR_POP({column})"))
+            flags = f"SUM(CASE WHEN {column} > {self.choices.integer(0, 2)} THEN 1 ELSE 0 END)"
+            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", f"VAR_POP({column})", flags))
             if low == "UNBOUNDED PRECEDING" and high == "CURRENT ROW" and self.choices.chance(25):
                 self.used["running count of distinct values"] += 1
                 aggregate = f"COUNT(DISTINCT {column})"
@@ -389,6 +391,9 @@ class OperatorQuery(WindowQuery):
             by = f"{outer}.{key or 'b'}"
             items = [self._aggregate(columns, False), by]
             where = f" WHERE {near}" if near else ""
+            if self.choices.chance(40):
+                self.used["groups of a running value"] += 1
+                by += f", {self.choices.pick(columns[:-1])}"
             return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer}{where} GROUP BY {by}"
         tests = [*filter(None, [near]), *[f"{columns[0]} IS NOT NULL"] * self.choices.chance(25)]
         kept = f" WHERE {' AND '.join(tests)}" if tests else ""
@@ -535,6 +540,12 @@ def random_catalog(choices: Choices) -> dict[str, Any]:
     changing: dict[str, Any] = {"columns": dict(pair), "changes": changes}
     if choices.chance(60):
         changing["rows"] = LAST
+    for body in streams.values():
+        if choices.chance(30):
+            body["unique"] = choices.pick([["a"], ["b"], ["a", "k"], [["a"], ["b"]]])
+            limited = body.get("domain", {}).keys() >= {"a", "b"} and body["unique"] != ["a", "k"]
+            if not limited or choices.chance(50):
+                body["within"] = choices.integer(1, LAST)
     return {"streams": streams, "relations": {CHANGING: changing, STATIC: {"columns": dict(pair), "rows": 4}}}
 
 
@@ -557,6 +568,22 @@ def random_rows(choices: Choices, catalog: dict[str, Any], most: int = 12) -> di
     key = catalog["relations"][CHANGING]["changes"].get("key")
     found[CHANGING] = _keyed_changes(choices) if key else _changes(choices)
     return found
+
+
+def coming_once(body: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a stream that keep its promise of keys that come once: of two the first, by time, then by values."""
+    unique, within = body.get("unique", []), body.get("within", inf)
+    keys = [unique] if unique and isinstance(unique[0], str) else unique
+    kept: list[dict[str, Any]] = []
+
+    def values(row: dict[str, Any]) -> list[tuple[bool, Any]]:
+        return [(row[column] is not None, row[column]) for column in body["columns"]]
+
+    for row in sorted(rows, key=lambda row: (row["ts"], values(row))):
+        near = [one for one in kept if row["ts"] - one["ts"] < within]
+        if not any(all(one[column] == row[column] for column in key) for key in keys for one in near):
+            kept.append(row)
+    return kept
 
 
 def _changes(choices: Choices) -> list[dict[str, Any]]:

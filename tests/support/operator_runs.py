@@ -38,13 +38,21 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound.synopsis_exec.plan_ir import Input
-from streambound.synopsis_exec.simulate import replay
+from streambound.synopsis_exec.simulate import relation_tables, replay
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
 from support.circuits import encoded_rows, random_ends
 from support.lifted import value_of
-from support.operator_queries import CHANGING, LAST, STATIC, in_words_of, random_catalog, random_rows
+from support.operator_queries import (
+    CHANGING,
+    LAST,
+    STATIC,
+    coming_once,
+    in_words_of,
+    random_catalog,
+    random_rows,
+)
 from support.window_queries import STARTS
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -65,8 +73,9 @@ class World:
         self.rows = random_rows(choices, self.mapping)
         self.database = duckdb.connect(config={"threads": 1})
         self.database.execute("PRAGMA disable_optimizer")
+        self.good = {name: coming_once(body, self.rows[name]) for name, body in self.mapping["streams"].items()}
         for name, body in self.mapping["streams"].items():
-            self._table(f"{name}_rows", body["columns"], self.rows[name])
+            self._table(f"{name}_rows", body["columns"], self.good[name])
         pair = {"a": "bigint", "b": "bigint"}
         self._table(STATIC, pair, self.rows[STATIC])
         self._table("versions", {**pair, "_from": "bigint", "_to": "bigint"}, list(self._versions()))
@@ -150,7 +159,7 @@ class World:
     def _sent(self, read: Collection[str]) -> Iterator[SourceChange]:
         """The rows of some tables as the evaluator takes them."""
         for name, body in self.mapping["streams"].items():
-            for row in self.rows[name] if name in read else ():
+            for row in self.good[name] if name in read else ():
                 values = (row.get(column) for column in body["columns"])
                 yield SourceChange(name, tuple(map(value_of, values)), Fraction(row["ts"]))
         for row in self.rows[STATIC]:
@@ -290,7 +299,7 @@ def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tup
         for row, number in closed.results:
             now[plain(tuple(row.values()))] += number
             retracted |= number < 0
-    return found, entries, value(job.plan.bound, relations), retracted
+    return found, entries, value(job.plan.bound, relation_tables(relations)), retracted
 
 
 def _shown(value: Any, kind: Family) -> Any:

@@ -53,8 +53,8 @@ def make_views(spark: Any, folder: Path) -> None:
     spark.read.schema(SCHEMA).json(str(folder / "d")).createOrReplaceTempView("d")
 
 
-def measure(spark: Any, query: str, mode: str, folder: Path) -> Measured:
-    """Run a query over all batches; ``refused`` with when, where Spark does not."""
+def measure(spark: Any, query: str | Any, mode: str, folder: Path) -> Measured:
+    """Run a query, SQL or a DataFrame, over all batches; ``refused`` with when, where Spark does not."""
     from pyspark.errors import PySparkException
 
     for key, value in _SETTINGS.items():
@@ -62,7 +62,7 @@ def measure(spark: Any, query: str, mode: str, folder: Path) -> Measured:
     running = None
     try:
         try:
-            frame = spark.sql(query)
+            frame = spark.sql(query) if isinstance(query, str) else query
         except PySparkException:
             return Measured("refused (analysis)", (), Counter())
         try:

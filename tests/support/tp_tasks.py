@@ -25,17 +25,20 @@ def joined(
     kind, apart = WINDOWS[how], left[0] != right[0]
     meet = how == "FULL" or not apart
     sides = [_table(name, side, rows, max(widths)) for side, (name, rows) in enumerate((left, right))]
-    scans = [LineageRows(SliceScan(f"delta_{side}"), width) for side, width in enumerate(widths)]
-    join = SliceJoin(kind, scans[0], scans[1], widths, () if keys is None else (keys,))
+    scans = [LineageRows(SliceScan(f"delta_{side}", width + 2), width) for side, width in enumerate(widths)]
+    join = SliceJoin(kind, *scans, () if keys is None else ((f"c{keys[0]}", f"c{keys[1]}"),))
     blanks = tuple(range(widths[0])), tuple(range(widths[1]))
-    query = SliceLineage(join, blanks, apart and not meet, how == "FULL", limits.kind, limits.nodes, final=False)
+    query = SliceLineage(
+        "q", join, (), limits.kind, limits.nodes, blanks=blanks, independent=apart and not meet, derived=how == "FULL",
+        final=False,
+    )  # fmt: skip
     read = tuple(_read(side, width) for side, width in enumerate(widths))
     task = PeriodTask(join, read, not meet, query)
     found = list(task.rows(_batches(pa.concat_tables(sides), sizes)))
     if meet and found:
         width = len(found[0].schema.names) - 5
-        facts = LineageRows(SliceScan("delta_0"), width)
-        query = SliceLineage(facts, (), False, True, limits.kind, limits.nodes, final=False)
+        facts = LineageRows(SliceScan("delta_0", width + 2), width)
+        query = SliceLineage("q", facts, (), limits.kind, limits.nodes, derived=True, final=False)
         names = [f"s{n}" if n < width else ("text", "p")[n - width] for n in range(width + 2)]
         given = pa.Table.from_batches(found).rename_columns([*names, "_b", "_e", "_m"])
         given = given.append_column("_key", pa.array([0] * given.num_rows, pa.int64()))

@@ -11,6 +11,7 @@ import pytest
 
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.period_rows import allowed, judging
+from streambound.synopsis_exec.simulate import relation_tables
 from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.operators.valid_together import ValidTogether
 from streambound_runtime.promises import PeriodContract
@@ -114,7 +115,7 @@ def test_a_job_judges_the_same_rows_beside_others(seed: int) -> None:
     ]
     names = [column.name for column in stream.columns if column.name != "vb"]
     delta = delta_of([(one["vb"], 1, tuple(one[name] for name in names)) for one in rows], names)
-    good, bad = ValidTogether(stream, relations).checked(delta)
+    good, bad = ValidTogether(stream, relation_tables(relations)).checked(delta)
     contract = plan.periods["r"]
     beside = judging(plan.judged["r"], relations)
     mine = [one for _, one in allowed(contract, list(enumerate(rows)), timed=True, judged=beside)]

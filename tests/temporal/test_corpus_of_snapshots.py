@@ -49,7 +49,9 @@ def test_columns_and_plan(case: dict[str, Any]) -> None:
 
 def of_plan(case: dict[str, Any]) -> set[str]:
     """The operators of a case, joins and aggregates by their kinds, its type of time and reasons for quarantine."""
-    operators = re.findall(r"Period[A-Z]\w+\(\s*(?:'[a-z ]+')?|always=True", printed(compiled(case).job))
+    operators = re.findall(
+        r"Slice(?!Relation)[A-Z]\w+\(\s*(?:'[a-z ]+')?|(?:always|common|distinct)=True", printed(compiled(case).job)
+    )
     return {"".join(one.split()) for one in operators} | {case["time"]} | {bad["reason"] for bad in case["quarantined"]}
 
 

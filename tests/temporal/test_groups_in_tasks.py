@@ -12,7 +12,7 @@ from streambound_runtime.operators.period_plan import SliceAggregate, SliceGroup
 from streambound_runtime.periods.tasks import PeriodTask, TableOfTask
 from support.profiles import MORE
 
-ROWS = SliceScan("delta_0")
+ROWS = SliceScan("delta_0", 3)
 AGGREGATES = (
     SliceAggregate("count"),
     SliceAggregate("count", 1),

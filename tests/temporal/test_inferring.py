@@ -11,7 +11,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.temporal.snapshot import SnapshotBlock
-from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, SnapshotScan, inputs_of
+from streambound_runtime.operators.period_plan import SliceFilter, SlicePlan, SliceRelation, inputs_of
 from support.choices import Choices
 from support.circuits import certificate_of, proof_of
 from support.oracle import connection
@@ -41,8 +41,8 @@ def conditions(sql: str) -> dict[str, list[str]]:
     assert checked.blocks is not None and isinstance(checked.blocks.blocks[0], SnapshotBlock), checked.diagnostics
     found: dict[str, list[str]] = {}
 
-    def look(plan: PeriodPlan) -> None:
-        if isinstance(plan, PeriodFilter) and isinstance(plan.input, SnapshotScan):
+    def look(plan: SlicePlan) -> None:
+        if isinstance(plan, SliceFilter) and isinstance(plan.input, SliceRelation):
             found.setdefault(plan.input.table, []).append(plan.condition)
         for under in inputs_of(plan):
             look(under)

@@ -17,7 +17,7 @@ from streambound_runtime.checkpoint.spark_log import DamagedFileError, SparkLog
 from streambound_runtime.checkpoint.state import State, packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, Store
 from streambound_runtime.errors import JobError, unwritable
-from streambound_runtime.row_values import Value
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
 
@@ -44,7 +44,7 @@ class Checkpoint:
         self,
         job: JobSpec,
         settings: Settings,
-        relations: Mapping[str, list[dict[str, Value]]],
+        relations: Relations,
         check_new: Callable[[], None] = lambda: None,
     ) -> None:
         """Take the directory for a run of a job; of a job that begins ``check_new`` raises JobError if it may not.

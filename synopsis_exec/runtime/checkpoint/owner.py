@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
+import numpy as np
+
+from streambound_runtime.arrays import Values
 from streambound_runtime.endpoints import identity, in_short
-from streambound_runtime.row_values import Value
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
 from streambound_runtime.text import printed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = 5
 """The layout of what is saved; a checkpoint with another one is refused."""
@@ -39,10 +45,10 @@ class Owner(TypedDict, total=False):
     rows: dict[str, list[object]]
 
 
-def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]], engine: str) -> Owner:
+def of_job(job: JobSpec, settings: Settings, relations: Relations, engine: str) -> Owner:
     """What `job.json` says of a job that begins now."""
     tables = job.tables
-    rows = [[name, row] for name, found in relations.items() for row in found]
+    rows = {name: [found.num_rows, _digest_of_rows(found)] for name, found in relations.items()}
     saved: Owner = {
         "format": FORMAT,
         "query": job.saved.query,
@@ -51,12 +57,12 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
         "engine": engine,
         "placement": job.placement.where,
         "sources": _digest([identity(table, settings) for table in tables]),
-        "relations": _digest(rows),
+        "relations": _digest([[name, *found] for name, found in rows.items()]),
         "version": job.runtime,
         "name": job.name,
         "declared": {table.name: _declared(table) for table in tables},
         "places": {table.name: in_short(table, settings) for table in tables},
-        "rows": {name: [len(found), _digest(found)] for name, found in relations.items()},
+        "rows": rows,
     }
     return cast("Owner", json.loads(json.dumps(saved)))
 
@@ -103,6 +109,7 @@ def _declared(table: Stream | Relation) -> dict[str, object]:
         "timestamp": table.timestamp,
         "max_per_timestamp": table.per_timestamp,
         "max_rate": printed(table.rate),
+        "unique": printed(table.unique),
         "lateness": arrival.lateness,
         "idle_after": arrival.idle_after,
         "punctuation": printed(arrival.mark),
@@ -203,6 +210,33 @@ _DIFFERENCES: dict[str, Callable[[Owner, Owner], tuple[str, str]]] = {
     "relations": _other_relations,
 }
 """Where a part is another, those after it may be, too, and it is to blame."""
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+def _digest_of_rows(rows: pa.Table) -> str:
+    """A hash of the rows of a relation, whatever their order: what the hashes of each add up to."""
+    found = np.full(rows.num_rows, _ODD)
+    for column in rows.columns:
+        found = (found ^ _numbers(column)) * _ODD
+        found ^= found >> _SHIFT
+    return f"{int(found.sum(dtype=np.uint64)):016x}"
+
+
+def _numbers(column: pa.ChunkedArray) -> Values:
+    """A number of 64 bits for each value."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) and not column.null_count:
+        found: Values = column.to_numpy().astype(np.int64).view(np.uint64)
+        return found
+    distinct = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    texts = (repr(value).encode() for value in distinct.dictionary.to_pylist())
+    hashes = [int.from_bytes(sha256(text).digest()[:8]) for text in texts]
+    found = np.array(hashes, dtype=np.uint64)[distinct.indices.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _digest(rows: Iterable[object]) -> str:

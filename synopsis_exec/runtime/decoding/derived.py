@@ -21,7 +21,7 @@ from streambound_runtime.decoding.contracts import broken, plain, useful
 from streambound_runtime.decoding.decoder import Decoded, Place
 from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.raw import in_objects, own
-from streambound_runtime.decoding.reasons import detail, shown
+from streambound_runtime.decoding.reasons import computed_in_words, detail
 from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import SqlType, nested, spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn, mentioned
@@ -140,7 +140,7 @@ class ComputedColumns:
         """What DuckDB computes of `arguments`; raises JobError for what Spark alone does."""
         for column in self.table.derived:
             if not column.engine:
-                what = f"{self.table.name}: {shown(column.expression)} is computed by Spark only"
+                what = f"{self.table.name}: {computed_in_words(column)} is computed by Spark only"
                 raise usage(f"{what}: run the job on Spark")
         return [
             f'CASE WHEN "{self.own("when", place)}" THEN {column.engine} END'

@@ -39,6 +39,7 @@ REASONS = (
     ("absent-row", "a delete of a row that is not there"),
     ("ambiguous-change", "several inserts of one key at one timestamp, which have no order"),
     ("repeated-key", "a second row of a key that has one row"),
+    ("not-unique", "a second row of a key that comes once: {per}"),
     ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
@@ -54,9 +55,14 @@ def detail(
     ('n is not an int', 'more than max_per_timestamp = 3 rows')
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
-    expression = shown(column.expression) if isinstance(column, Derived) else ""
+    expression = computed_in_words(column) if isinstance(column, Derived) else ""
     kind = a_type(kind) if reason == "wrong-type" else kind
     return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, expression=expression, why=why)
+
+
+def computed_in_words(column: Derived) -> str:
+    """What is computed; a call of a function of the user's own, whose name is in quotes, as it was written."""
+    return shown(column.name if "`(" in column.expression else column.expression)
 
 
 def a_type(kind: str) -> str:

@@ -76,7 +76,7 @@ class SqlGroup:
     ``weighted`` says that an input row's numbers are sums already, of as many
     rows as its weight says. Groups go with the ``bucket`` that one of their keys is; with ``final`` that is when they
     are printed. Groups that differ only in the ends of a ``session``, at these places of the key, are one if they
-    touch.
+    touch. Of those that differ only in the ``rising`` key, which never falls, the greatest one stays.
     """
 
     name: str
@@ -91,6 +91,7 @@ class SqlGroup:
     session: tuple[int, int] | None = None
     final: bool = False
     ending: tuple[int, ...] = ()
+    rising: int | None = None
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -131,7 +132,16 @@ class SqlGroup:
         made += self._closed_values(at)
         if self.final:
             made.append(TickStatement(self._final(at), at.delta))
+        made += [] if self.rising is None else self._passed(at, f"c{self.rising}")
         return (*made, *(one for state in self.states for one in deleted(state, at)))
+
+    def _passed(self, at: TickTables, rising: str) -> list[TickStatement]:
+        """The statements that delete groups with a lesser value of the rising key than another group of the others."""
+        others, last = [name for name in self._names if name != rising], at.temporary("last")
+        query = f"SELECT {listed(*others, f'max({rising}) AS m')} FROM {at.state('groups')} GROUP BY ALL"
+        over = f"{same(others, 's', 'l')} AND l.m IS NOT NULL AND (s.{rising} < l.m OR s.{rising} IS NULL)"
+        gone = (f"DELETE FROM {at.state(state.name)} s USING {last} l WHERE {over}" for state in self.states)
+        return [TickStatement(query, last), *map(TickStatement, gone)]
 
     @property
     def _names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.engine.arrow import consolidated, delta_of, narrowed, table_of
+from streambound_runtime.engine.arrow import consolidated, delta_of, in_order, narrowed, table_of
 from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.plan import (
@@ -37,23 +37,22 @@ from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
-from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
-from streambound_runtime.operators.formula import resolved, value
+from streambound_runtime.operators.formula import Relations, resolved, value
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
+from streambound_runtime.operators.unique_keys import UniqueKeys
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Relations = Mapping[str, list[dict[str, Value]]]
 NativeOperator = ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
 
-_TOGETHER = "valid together"
 _NEVER = 2**63 - 1
 """The frontier where all is closed."""
+_PERIOD = ("_begin", "_end")
+"""The columns by which results over relations are in order first."""
 
 
 class Engine:
@@ -62,18 +61,19 @@ class Engine:
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
     ) -> None:
-        self.plan: CircuitPlan = resolved(plan, dict(relations))
+        self.plan: CircuitPlan = resolved(plan, relations)
         self.compute = compute
-        self.limit = value(plan.bound, dict(relations))
-        limits = ((one, value(one.at_most, dict(relations))) for one in plan.kept)
+        self.limit = value(plan.bound, relations)
+        limits = ((one, value(one.at_most, relations)) for one in plan.kept)
         self.limits = [(one, most) for one, most in limits if most is not None]
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
         self.ended: dict[str, Delta] = {}
-        self.contracts = {
+        self.contracts: dict[str, ValidTogether | UniqueKeys] = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
+        self.contracts |= {stream.name: UniqueKeys(stream) for stream in streams if stream.unique}
         self.operators = {one.name: one for one in self.plan.every}
         self.tables = tables_of(self.plan)
         self.session = Session()
@@ -107,10 +107,8 @@ class Engine:
         """Join the relations of a block with each other."""
         at = self.tables[block.name]
         for number, table in enumerate(block.relations):
-            rows = [(0, 1, tuple(row[name] for name in table.columns)) for row in relations[table.name]]
-            given = table_of(no_rows(rows, table.columns), table.types)
-            columns = [*zip(places(len(table.types)), table.types, strict=True), ("w", HUGEINT)]
-            self.session.put(at.temporary(f"relation_{number}"), columns, given)
+            given, name = relations[table.name], at.temporary(f"relation_{number}")
+            self.session.put_relation(name, table.types, given, table.columns)
         for step in block.related(at):
             self.session.run(statement(step))
 
@@ -154,9 +152,9 @@ class Engine:
         for variable, time in (("last", last), ("closed", closed)):
             if time is not None:
                 self.session.set(variable, time)
-        self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
+        self._judge(deltas, ticks)
         for one in self.operators.values():
             self._run(one, deltas, ticks)
         self.begun = True
@@ -171,17 +169,12 @@ class Engine:
         last, names = self.plan.operators[-1], self.plan.columns
         if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
             return self._delta(last.name, names)
-        table = self._table(last.name)
-        order = sorted(range(len(names)), key=lambda place: names[place] not in ("_begin", "_end"))
-        columns = [
-            pc.multiply(table.column(0), 0),
-            *(table.column(place + 1) for place in order),
-            table.column(len(names) + 1),
-        ]
-        return consolidated(table.from_arrays(columns, table.column_names), [names[place] for place in order])
+        table, order = self._table(last.name), sorted(range(len(names)), key=lambda n: names[n] not in _PERIOD)
+        shown = [pc.multiply(table.column(0), 0), *(table.column(n + 1) for n in order), table.column(len(names) + 1)]
+        return in_order(table.from_arrays(shown, table.column_names), [names[n] for n in order])
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
-        """Take out the rows that conflict with others that are valid with them."""
+        """Take out the rows that conflict with others: those that are valid with them, or came before."""
         for name, contract in self.contracts.items():
             if name in deltas:
                 deltas[name], rejected = contract.checked(deltas[name])
@@ -307,7 +300,7 @@ class Engine:
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
         for name, contract in self.contracts.items():
-            found[f"{name}: {_TOGETHER}"] = lines_of_json(contract.dump())
+            found |= {f"{name}: {table}": rows for table, rows in contract.dump().items()}
         import pyarrow as pa
 
         return found | ({"begun": pa.table({})} if self.begun else {})
@@ -318,7 +311,7 @@ class Engine:
         for name, keys in self.watched.operators.items():
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
-            contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
+            contract.load(_of_operator(state, name))
         for one in self.operators.values():
             mine = _of_operator(state, one.name)
             if one.name in self.natives:

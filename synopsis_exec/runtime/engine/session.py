@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.database import instance, own_database
 from streambound_runtime.engine.arrow import arrow_type
-from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
+from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,6 +162,16 @@ class Session:
             shown = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in columns)
             self.database.execute(f"CREATE TEMP VIEW {name} AS SELECT {shown} FROM given_{name}")
         self._changed(name, table.num_rows)
+
+    def put_relation(self, name: str, kinds: Sequence[str], rows: pa.Table, columns: Sequence[str]) -> None:
+        """Let a view have these columns of a relation, of these types by their places, and the weight of each row."""
+        import pyarrow as pa
+
+        known = [*zip(places(len(kinds)), kinds, strict=True), ("w", HUGEINT)]
+        if not rows.num_rows:
+            return self.put(name, known, _no_rows(known))
+        found = {place: rows.column(column) for place, column in zip(places(len(kinds)), columns, strict=True)}
+        self.put(name, known, pa.table(found | {"w": pa.repeat(1, rows.num_rows)}))
 
     def fill(self, name: str, rows: pa.Table) -> None:
         """Give a state these rows."""

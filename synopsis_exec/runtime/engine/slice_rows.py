@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.slice_groups import GroupParts, grouped, present, swept
 from streambound_runtime.engine.slice_tables import (
     CLIPPED,
@@ -25,28 +24,30 @@ from streambound_runtime.engine.slice_tables import (
 )
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, engine_type, listed, places
 from streambound_runtime.operators.circuit_plan import MapNode
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     RandomRows,
+    SliceCoalesce,
     SliceDifference,
     SliceDistinct,
+    SliceFilter,
     SliceGroup,
     SliceJoin,
-    SliceMap,
     SliceMatched,
     SliceParts,
     SlicePlan,
+    SliceProject,
     SliceRelation,
     SliceScan,
     SliceUnion,
     is_arriving,
     is_static,
     only_latest,
+    width,
 )
-from streambound_runtime.row_values import Value
+from streambound_runtime.operators.values import integer
 
-RelationTables = Mapping[str, Sequence[Mapping[str, Value]]]
-"""The rows of static relations, by name."""
 _WIDER = (BIGINT, HUGEINT, DOUBLE, VARCHAR)
 """Types, of which a column of two sides has the later one: the other's values are integers, too, or NULL."""
 _MANY_PAIRS = 10_000_000
@@ -61,16 +62,16 @@ _NUMBERED = _COPIES | {"left_id": "l.id", "right_id": "r.id"}
 class SliceRows:
     """Makes the statements of a query's operators; ``streams`` are the tables of its blocks, with their types.
 
-    All that is valid is so from ``low`` to before ``high``. ``with_ends`` are the tables of relations with periods.
+    All that is valid is so from ``low`` to before ``high``. ``ends`` are when the last rows of relations end.
     ``whole``: the slice is all of time, and keys may have many rows.
     """
 
     tables: SliceTables
     streams: Mapping[str, tuple[str, tuple[str, ...]]]
-    relations: RelationTables
+    relations: Relations
     low: int
     high: int
-    with_ends: list[str] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
     whole: bool = False
 
     def top(self, plan: SlicePlan) -> str:
@@ -91,12 +92,14 @@ class SliceRows:
                 return self.streams[block][1][:-1]
             case SliceRelation(types=types):
                 return tuple(map(engine_type, types))
-            case SliceMap(input=input) if plan.picks is not None:
+            case SliceProject(input=input) if plan.picks is not None:
                 return tuple(self.types(input)[place] for place in plan.picks)
-            case SliceMap(columns=columns):
-                return tuple(engine_type(kind) for _, kind in columns)
-            case SliceMatched(input=input) | SliceDistinct(input=input) | SliceJoin(kind="semi" | "anti", left=input):
+            case SliceProject(types=types):
+                return tuple(map(engine_type, types))
+            case SliceFilter(input) | SliceMatched(input=input) | SliceDistinct(input) | SliceCoalesce(input):
                 return self.types(input)
+            case SliceJoin(kind="semi" | "anti", left=left):
+                return self.types(left)
             case SliceUnion(left, right) | SliceDifference(left, right):
                 both = zip(self.types(left), self.types(right), strict=True)
                 return tuple(one if one == other else max(one, other, key=_WIDER.index) for one, other in both)
@@ -133,7 +136,7 @@ class SliceRows:
                 shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds)]
                 period = f"greatest(t, {_time(self.low)}) AS b, least(c{len(kinds)}, {_time(self.high)}) AS e"
                 return f"(SELECT {listed(*shown, period, 'w AS m')} FROM {delta} WHERE b < e)"
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self.mapped(plan, self._arrived(input))
             case SliceMatched():
                 return self._matched(plan, self._arrived(plan.input))
@@ -181,38 +184,37 @@ class SliceRows:
     def _static(self, plan: SlicePlan) -> str:
         """The rows of σ and Π of a relation, of all of time."""
         before, self.tables.steps = self.tables.steps, []
-        if isinstance(plan, SliceRelation):
-            made = self._relation(plan)
-        else:
-            assert isinstance(plan, SliceMap), "nothing else is known beforehand"
-            names = columns(len(plan.columns))
-            made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self.mapped(plan, self._static(plan.input))}"
-        name = self.tables.table(made)
+        name = self.tables.table(f"SELECT {listed(columns(width(plan)), 'b', 'e', 'm')} FROM {self._static_rows(plan)}")
         for step in self.tables.steps:  # once
             step()
         self.tables.steps = before
-        if isinstance(plan, SliceRelation) and plan.period:
-            self.with_ends.append(name)
         return name
+
+    def _static_rows(self, plan: SlicePlan) -> str:
+        if isinstance(plan, SliceRelation):
+            return f"({self._relation(plan)})"
+        assert isinstance(plan, SliceFilter | SliceProject), "nothing else is known beforehand"
+        return self.mapped(plan, self._static_rows(plan.input))
 
     def _relation(self, plan: SliceRelation) -> str:
         """The rows of a relation in the time that there is; one without a period is valid at all of it."""
-        rows = self.relations.get(plan.table, ()) if plan.table else [{}]
-        kinds = [*map(engine_type, plan.types), *([BIGINT, BIGINT] if plan.period else [])]
-        names = (*plan.columns, *(plan.period or ()))
-        given, found = zip(places(len(kinds)), names, kinds, strict=True), self.tables.called()
         import pyarrow as pa
 
-        columns = {place: pa.array([row[name] for row in rows], arrow_type(kind)) for place, name, kind in given}
-        copies = {"w": pa.array([1] * len(rows), pa.int64())}
-        self.tables.session.put(found, [*zip(columns, kinds, strict=True), ("w", HUGEINT)], pa.table(columns | copies))
+        rows = self.relations[plan.table] if plan.table else pa.table({"": [None]})
+        kinds = [*map(engine_type, plan.types), *([BIGINT, BIGINT] if plan.period else [])]
+        found = self.tables.called()
+        self.tables.session.put_relation(found, kinds, rows, (*plan.columns, *(plan.period or ())))
         begin, end = (
             (f"c{len(kinds) - 2}", f"c{len(kinds) - 1}") if plan.period else (_time(self.low), _time(self.high))
         )
         shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds[: len(plan.types)])]
         period = f"greatest({begin}, {_time(self.low)}) AS b, least({end}, {_time(self.high)}) AS e"
         there = f"{begin} IS NOT NULL AND {end} IS NOT NULL AND b < e"
-        return f"SELECT {listed(*shown, period, 'w AS m')} FROM {found} WHERE {there}"
+        made = f"SELECT {listed(*shown, period, 'w AS m')} FROM {found} WHERE {there}"
+        if plan.period:
+            ((last,),) = self.tables.session.database.execute(f"SELECT max(e) FROM ({made})").fetchall()
+            self.ends.extend([] if last is None else [integer(last)])
+        return made
 
     def _matched(self, plan: SliceMatched, rows: str) -> str:
         """Rows that agree with one of a relation, whenever that is valid."""
@@ -231,7 +233,7 @@ class SliceRows:
         match plan:
             case SliceScan():
                 return self._arrived(plan)
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self.mapped(plan, self.rows(input))
             case SliceMatched():
                 return self._matched(plan, self.rows(plan.input))
@@ -252,14 +254,22 @@ class SliceRows:
                 return self._joined(plan)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def mapped(self, plan: SliceMap, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
-        """What expressions make of rows for which a condition is true; other columns are ``carried``."""
+    def mapped(self, plan: SliceFilter | SliceProject, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
+        """The rows for which a condition is true, or what expressions make of them; other columns are ``carried``."""
+        if isinstance(plan, SliceFilter):
+            return self._passing(plan, rows, (columns(width(plan)), *carried))
         if plan.picks is not None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(plan.picks))
             return f"(SELECT {listed(*shown, *carried)} FROM {rows})"
-        texts = plan.expressions, plan.where, plan.engine, plan.engine_where
-        node = MapNode(self.tables.name, "", plan.given, plan.columns, *texts)
+        kinds = tuple(zip(places(len(plan.types)), plan.types, strict=True))
+        node = MapNode(self.tables.name, "", plan.given, kinds, plan.items, engine=plan.engine)
         return self.tables.computed(node, rows, carried)
+
+    def _passing(self, plan: SliceFilter | SliceJoin, rows: str, names: Sequence[str]) -> str:
+        """These columns of the rows for which an operator's condition is true."""
+        engine = (("1",), plan.engine) if plan.engine else ((), "")
+        node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
+        return f"(SELECT {listed(*names)} FROM {self.tables.passing(node, rows)})"
 
     def _united(self, plan: SlicePlan, *sides: str) -> str:
         cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e", "m")
@@ -337,7 +347,7 @@ class SliceRows:
             for side in (plan.left, plan.right)
         )
         pairs = self.tables.table(f"SELECT * FROM {self.pairs(plan, left, right, _NUMBERED)}")
-        by, more = plan.widths
+        by, more = width(plan.left), width(plan.right)
         if plan.kind in ("semi", "anti"):
             return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
         found = [pairs]
@@ -351,21 +361,18 @@ class SliceRows:
 
     def pairs(self, plan: SliceJoin, left: str, right: str, more: Mapping[str, str] = _COPIES) -> str:
         """The pairs of rows that are valid together, where they are; with ``more`` columns of the rows l and r."""
-        by, width = plan.widths
-        shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
+        by, both = width(plan.left), width(plan.left) + width(plan.right)
+        shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n - by} AS c{n}" for n in range(by, both))]
         period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e"
         own = (f"{text} AS {name}" for name, text in more.items())
-        tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
+        tests = [*(f"l.{mine} = r.{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
         shown = [*shown, period, *own]
         joined = f"SELECT {listed(*shown)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
         if self.whole and plan.keys:
             joined = f"SELECT * FROM {self._met(joined, plan, shown, tests, (left, right))}"
         if not plan.condition:
             return f"({joined})"
-        engine = (("1",), plan.engine) if plan.engine else ((), "")
-        node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
-        names = listed(columns(by + width), "b", "e", *more)
-        return f"(SELECT {names} FROM {self.tables.passing(node, f'({joined})')})"
+        return self._passing(plan, f"({joined})", (columns(both), "b", "e", *more))
 
     def _met(
         self, joined: str, plan: SliceJoin, shown: Sequence[str], tests: Sequence[str], sides: tuple[str, str]
@@ -376,7 +383,7 @@ class SliceRows:
         """
         found, counts = self.tables.called(), list[str]()
         for side, keys in zip(sides, zip(*plan.keys, strict=True), strict=True):
-            own = (f"c{place} AS k{n}" for n, place in enumerate(keys))
+            own = (f"{name} AS k{n}" for n, name in enumerate(keys))
             counts.append(f"(SELECT {listed(*own, 'count(*) AS n')} FROM {side} GROUP BY ALL)")
         using = ", ".join(f"k{n}" for n in range(len(plan.keys)))
         number = f"SELECT sum(l.n::DOUBLE * r.n) FROM {counts[0]} l JOIN {counts[1]} r USING ({using})"

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.session import Session, statement
 from streambound_runtime.engine.tables import (
     BIGINT,
@@ -179,32 +182,34 @@ class SliceTables:
 
     def computed(self, node: MapNode, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
         """Rows with other values, computed of theirs, where a condition is true; other columns are ``carried``."""
-        numbered, found = self._computing(node, rows)
-        shown = [plain(f"f.c{n}", engine_type(kind), f"c{n}") for n, (_, kind) in enumerate(node.columns)]
-        others = (f"n.{name}" for name in carried)
-        return f"(SELECT {listed(*shown, *others)} FROM {numbered} n JOIN {found} f ON n.t = f.t)"
+        shown = [plain(f"f{n}", engine_type(kind), f"c{n}") for n, (_, kind) in enumerate(node.columns)]
+        return f"(SELECT {listed(*shown, *carried)} FROM {self.passing(node, rows)})"
 
     def passing(self, node: MapNode, rows: str) -> str:
-        """The rows for which a condition is true."""
-        numbered, found = self._computing(node, rows)
-        return f"(SELECT n.* FROM {numbered} n SEMI JOIN {found} f ON n.t = f.t)"
+        """The rows for which a condition is true, with columns ``f0``, ``f1`` … of what is computed of them."""
+        found = self.called()
+        self.steps.append(partial(self._compute, node, rows, found))
+        return found
 
-    def _computing(self, node: MapNode, rows: str) -> tuple[str, str]:
-        """The tables of rows with numbers, and of what is computed of them."""
-        numbered, found = self.table(f"SELECT row_number() OVER () AS t, * FROM {rows}"), self.called()
-        types = [engine_type(kind) for _, kind in node.columns]
-        self.steps.append(partial(self._compute, node, numbered, found, types))
-        return numbered, found
+    def _compute(self, node: MapNode, rows: str, found: str) -> None:
+        """Let rows leave the database, and come back with what is computed of them."""
+        import pyarrow as pa
 
-    def _compute(self, node: MapNode, rows: str, found: str, types: Sequence[str]) -> None:
-        columns = [("t", BIGINT), *zip(places(len(types)), types, strict=True)]
-        if not self.session.size(rows):
-            self.session.put(found, columns)
-            return
-        given = ((f"c{place}", engine_type(kind)) for place, (_, kind) in enumerate(node.given))
-        shown = (f"CAST({name} AS {_TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in given)
-        table = self.session.read(f"SELECT {listed('t', *shown, '1::BIGINT AS w')} FROM {rows}")
-        self.session.put(found, columns, self.compute(node, table))
+        query = self.session.database.sql(f"SELECT * FROM {rows}")
+        known = dict(zip(query.columns, map(str, query.types), strict=True))
+        known |= {f"c{n}": engine_type(kind) for n, (_, kind) in enumerate(node.given)}
+        shown = (f"CAST({name} AS {_TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in known.items())
+        table = self.session.read(f"SELECT {listed(*shown)} FROM {rows}")
+        made, numbers = [engine_type(kind) for _, kind in node.columns], pa.array(np.arange(table.num_rows))
+        if table.num_rows:
+            given = [numbers, *(table.column(name) for name in places(len(node.given))), pa.repeat(1, len(numbers))]
+            computed = self.compute(node, pa.table(given, names=["t", *places(len(node.given)), "w"]))
+            table, values = table.take(computed.column("t")), computed.columns[1:-1]
+        else:
+            values = [pa.array([], arrow_type(kind)) for kind in made]
+        for n, column in enumerate(values):
+            table = table.append_column(f"f{n}", column)
+        self.session.put(found, [*known.items(), *((f"f{n}", kind) for n, kind in enumerate(made))], table)
 
 
 def plain(column: str, kind: str, name: str) -> str:

@@ -27,19 +27,20 @@ from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     RandomRows,
+    SliceFilter,
     SliceJoin,
     SliceLineage,
-    SliceMap,
     SlicePlan,
+    SliceProject,
     operators_of,
+    width,
 )
 from streambound_runtime.operators.values import integer
 from streambound_runtime.tp.derivations import derivations
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.padding import padded, paired
 from streambound_runtime.tp.plan import WINDOWS
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
-from streambound_runtime.tp.segments import Valid
+from streambound_runtime.tp.segments import Valid, padded, paired
 
 LineageOf = Callable[[Formula, Sequence[Valid]], Formula]
 """The lineage of a row and those that match it."""
@@ -104,7 +105,7 @@ class SliceWindows:
                 return (
                     f"(SELECT {listed(*shown, 'b', 'e', f'c{at} AS l', f'c{at + 1} AS p')} FROM {self.rows.top(input)})"
                 )
-            case SliceMap(input=input):
+            case SliceFilter(input=input) | SliceProject(input=input):
                 return self.rows.mapped(plan, self._rows(input), _CARRIED)
             case SliceJoin():
                 return f"({' UNION ALL '.join(self._joined(plan))})"
@@ -183,7 +184,7 @@ class SliceWindows:
         return found
 
     def _overlapping(self, join: SliceJoin, pairs: str, folded: Sequence[str]) -> str:
-        names = columns(sum(join.widths))
+        names = columns(width(join.left) + width(join.right))
         rows = self._whole(f"(SELECT * FROM {pairs} WHERE NOT ({' OR '.join(folded)}))")
         if self.query.independent:
             both = "least(l_v, r_v) || ' & ' || greatest(l_v, r_v) AS l"
@@ -225,7 +226,7 @@ class SliceWindows:
 
     def _beside(self, join: SliceJoin, side: int, rows: str, windows: str) -> str:
         """Rows of a side without a match, or with one that is negated."""
-        by, more = join.widths
+        by, more = width(join.left), width(join.right)
         shown = [f"r.c{n}" for n in range(by)] if side == 0 else [f"NULL AS c{n}" for n in range(by)]
         if join.kind != "anti":
             shown += [f"r.c{n} AS c{by + n}" if side else f"NULL AS c{by + n}" for n in range(more)]
@@ -239,7 +240,7 @@ class SliceWindows:
         parts = (
             f"SELECT w.b, w.e, w.l, w.p FROM {own} w JOIN {rows} r ON w.id = r.id AND r.blank" for rows, own in both
         )
-        nothing = (f"NULL AS c{n}" for n in range(sum(join.widths)))
+        nothing = (f"NULL AS c{n}" for n in range(width(join.left) + width(join.right)))
         return f"SELECT {listed(*nothing, *_CARRIED)} FROM {self._facts(list(parts), ())}"
 
     def _facts(self, rows: Sequence[str], kinds: Sequence[str]) -> str:

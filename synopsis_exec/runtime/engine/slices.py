@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_groups import swept
-from streambound_runtime.engine.slice_rows import RelationTables, SliceRows
+from streambound_runtime.engine.slice_rows import SliceRows
 from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute, SliceTables
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
-from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan
+from streambound_runtime.operators.formula import Relations
+from streambound_runtime.operators.period_plan import (
+    SliceFilter,
+    SliceGroup,
+    SliceLineage,
+    SlicePlan,
+    SliceProject,
+    is_static,
+)
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.times import GREATEST, LEAST
 
@@ -39,7 +47,7 @@ class PeriodSlices:
 
     def __init__(
         self, node: PeriodNode, types: Sequence[str], inputs: Sequence[Sequence[str]], at: TickTables, session: Session,
-        relations: RelationTables, compute: Compute,
+        relations: Relations, compute: Compute,
     ) -> None:  # fmt: skip
         self.query, self.session, self.types = node.query, session, tuple(types)
         self.low = LEAST if self.query.low is None else self.query.low
@@ -52,7 +60,7 @@ class PeriodSlices:
         self._set(self.low, self.low, self.high)
         rows = SliceRows(self.tables, self.streams, relations, self.low, self.high)
         self._make(rows, at.delta)
-        self.last = max([self.low, *(self._last_end(name, "e") for name in rows.with_ends)])
+        self.last = max([self.low, *rows.ends])
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -71,7 +79,7 @@ class PeriodSlices:
             found = rows.parts(query.plan)
         else:
             found = coalesced(self.tables, query.plan, rows.top(query.plan), len(kinds))
-            if query.final:
+            if query.final and self.streams:  # of relations alone there is one slice
                 found = self._glued(found, kinds)
         values = [*places(len(kinds)), *(() if query.as_of else own)]
         shown = (
@@ -162,15 +170,17 @@ class PeriodSlices:
 def apart_by(plan: SlicePlan) -> frozenset[int] | None:
     """Columns of which no two rows that are valid together have the same values; None where none are known.
 
-    >>> apart_by(SliceMap(SliceGroup(SliceRelation("r"), 1, ()), (), (), ("c1", "c0")))
+    >>> apart_by(SliceProject(SliceGroup(SliceRelation("r"), 1, ()), ("c1", "c0")))
     frozenset({1})
     """
     match plan:
         case SliceGroup(keys=keys):
             return frozenset(range(keys))
-        case SliceMap(input, expressions=expressions):
+        case SliceFilter(input):
+            return apart_by(input)
+        case SliceProject(input, items):
             below = apart_by(input)
-            at = {text: place for place, text in enumerate(expressions)}
+            at = {text: place for place, text in enumerate(items)}
             known = None if below is None else [at.get(f"c{place}") for place in below]
             found = frozenset(place for place in known or () if place is not None)
             return found if known is not None and len(found) == len(known) else None
@@ -185,7 +195,7 @@ def coalesced(tables: SliceTables, plan: SlicePlan, rows: str, width: int) -> st
     those ends where nothing changes.
     """
     names, apart = places(width), apart_by(plan)
-    key, found = ", ".join(names), tables.table(f"SELECT * FROM {rows}")
+    key, found = ", ".join(names), rows if is_static(plan) else tables.table(f"SELECT * FROM {rows}")
     if apart is None:
         number = "min(b) AS b, max(e) AS e, min(m) AS m, count(*) AS n"
         alone = tables.table(f"SELECT {key}, {number} FROM {found} GROUP BY {key}")

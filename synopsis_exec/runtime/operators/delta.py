@@ -6,7 +6,7 @@ back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,21 @@ def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[st
         columns,
         nulls,
     )
+
+
+def one_by_one(rows: Delta) -> Delta:
+    """The same rows, each as often as it came."""
+    if rows.weight is None:
+        return rows
+    again = rows.take(np.repeat(np.arange(rows.size), rows.weight.astype(np.int64)))
+    return Delta(again.time, None, again.columns, again.nulls, again.dictionary)
+
+
+def places_in_order(rows: Delta, names: Sequence[str]) -> list[int]:
+    """The places of rows in order of time, then of their values in some columns, NULL first."""
+    values, times = [rows.values(name) for name in names], rows.time.tolist()
+    order = [[(column[place] is not None, column[place]) for column in values] for place in range(rows.size)]
+    return sorted(range(rows.size), key=lambda place: (times[place], order[place]))
 
 
 def times_of(deltas: Iterable[Delta]) -> Integers:

@@ -21,7 +21,7 @@ from streambound_runtime.decoding.reasons import AFTER_KEY, AGAIN
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks, in_order
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
-from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.delta import Delta, one_by_one, places_in_order
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 
 OPEN, ENDED = "open", "ended"
@@ -135,7 +135,7 @@ class WatchedStreams:
         nodes = [operator.plan for operator in self.operators.values()]
         names = dict.fromkeys(name for node in nodes for name in (node.stream, *(one.stream for one in node.members)))
         once = {one.stream for node in nodes for one in node.members if one.once}
-        rows = {n: _one_by_one(deltas[n]) if n in once else deltas[n] for n in names if n in deltas}
+        rows = {n: one_by_one(deltas[n]) if n in once else deltas[n] for n in names if n in deltas}
         gone, marked = {name: _none(delta) for name, delta in rows.items()}, dict[str, Mask]()
         for name, operator in self.operators.items():
             stream = operator.plan.stream
@@ -200,19 +200,12 @@ class _Arrived:
     def in_order(self, number: int) -> list[int]:
         """The same in order of the rows' values, NULL first: of two rows of a key the first one is the one."""
         places = self.at(number)
-        if len(places) < 2:
-            return list(places)
-        rows = dict(zip(places, self.rows.take(slice(places.start, places.stop)).rows(), strict=True))
-        names = sorted(range(len(self.rows.columns)), key=list(self.rows.columns).__getitem__)
-        return sorted(places, key=lambda place: [(rows[place][n] is not None, rows[place][n]) for n in names])
-
-
-def _one_by_one(rows: Delta) -> Delta:
-    """The same rows, each as often as it came."""
-    if rows.weight is None:
-        return rows
-    again = rows.take(np.repeat(np.arange(rows.size), rows.weight.astype(np.int64)))
-    return Delta(again.time, None, again.columns, again.nulls, again.dictionary)
+        rows = self.rows.take(slice(places.start, places.stop))
+        return (
+            [places.start + place for place in places_in_order(rows, sorted(rows.columns))]
+            if len(places) > 1
+            else list(places)
+        )
 
 
 def _none(rows: Delta) -> Mask:

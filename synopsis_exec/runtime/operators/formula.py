@@ -6,13 +6,17 @@ that a static relation bounds). They are resolved before the first row of a stre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal
 from math import prod
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +84,34 @@ class Greatest:
 T = TypeVar("T")
 Formula = int | RowCount | Extreme | Unknown | Sum | Product | Least | Greatest
 _NODES = (RowCount, Extreme, Unknown, Sum, Product, Least, Greatest)
-Rows = Mapping[str, Sequence[Mapping[str, Value]]]
-"""The encoded rows of each relation."""
+Relations = Mapping[str, "pa.Table"]
+"""The encoded good rows of each relation; one without rows may have no columns."""
 
 
-def value(formula: Formula, relations: Rows) -> int | None:
+def values_of(rows: pa.Table, columns: Iterable[str]) -> list[tuple[Value, ...]]:
+    """Some columns of each row as Python's values."""
+    if not rows.num_rows:
+        return []
+    listed = [rows.column(name).to_pylist() for name in columns]
+    return [tuple(map(_plain, row)) for row in zip(*listed, strict=True)] if listed else [()] * rows.num_rows
+
+
+def _plain(value: Value | Decimal) -> Value:
+    """A value; integers beyond 64 bits travel as decimals."""
+    return int(value) if isinstance(value, Decimal) else value
+
+
+def value(formula: Formula, relations: Relations) -> int | None:
     """The value of a formula; None where it depends on what the streams will bring.
 
-    >>> value(Sum((2, RowCount("R"))), {"R": [{}, {}, {}]})
-    5
+    >>> value(Product((2, 3)), {})
+    6
     """
     match formula:
         case RowCount(relation):
-            return len(relations[relation])
+            return int(relations[relation].num_rows)
         case Extreme(relation, column, greatest):
-            values = [integer(row[column]) for row in relations[relation] if row[column] is not None]
+            values = [integer(one) for (one,) in values_of(relations[relation], [column]) if one is not None]
             return max(values, default=-1) if greatest else min(values, default=0)
         case Unknown():
             return None
@@ -110,20 +127,20 @@ def value(formula: Formula, relations: Rows) -> int | None:
             return number
 
 
-def _combined(combine: Callable[[list[int]], int], of: Iterable[Formula], relations: Rows) -> int | None:
+def _combined(combine: Callable[[list[int]], int], of: Iterable[Formula], relations: Relations) -> int | None:
     values = [value(formula, relations) for formula in of]
     known = [number for number in values if number is not None]
     return combine(known) if len(known) == len(values) else None
 
 
-def resolved(node: T, relations: Rows) -> T:
+def resolved(node: T, relations: Relations) -> T:
     """A tree of dataclasses and tuples with numbers in place of its formulas."""
     return cast("T", _resolved(node, relations))
 
 
-def _resolved(node: object, relations: Rows) -> object:
+def _resolved(node: object, relations: Relations) -> object:
     if isinstance(node, Members):
-        values = (tuple(row[column] for column in node.columns) for row in relations[node.relation])
+        values = values_of(relations[node.relation], node.columns)
         return tuple(dict.fromkeys(one for one in values if None not in one))
     if isinstance(node, _NODES):
         return value(node, relations)

@@ -1,7 +1,13 @@
-"""The plan of a query over rows with periods, as a job has it: operators over slices of time.
+"""The plan of a query over rows with periods: operators that are executed over slices of time, not at every point.
 
-A slice is the time from one frontier to the next. Rows are as `periods.plan` says: values, which have no names but
-their places, from begin to before end, in so many copies. Types are named where Spark computes values.
+A slice is the time from one frontier to the next; of relations alone there is one. Every operator gives rows ``(c0, c1,
+…, begin, end, multiplicity)``: the values, which have no names but their places, are there in so many copies at every
+point from begin to before end; with a lineage in the place of multiplicity, rows are free of duplicates, and a
+projection is the disjunction of its derivations. Expressions are Spark SQL over the columns of the operator's input,
+``c0`` and so on; of a join over those of the left side, then of the right one, counted on.
+
+SQL is rewritten to such a plan. Where it is executed without Spark, streams are blocks, and what expressions are over
+(``given``) and what they give has types, so that Spark can compute what DuckDB does not compute alike (``engine``).
 """
 
 from __future__ import annotations
@@ -10,22 +16,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import cast
 
+from streambound_runtime.lineage.formulas import NODES
+
 ColumnTypes = tuple[tuple[str, str], ...]
 """Names of columns with their Spark SQL types."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceScan:
-    """The rows of a block over one stream, when they begin; the block's last column is their end."""
+    """The rows of a block over one stream, when they begin: its first ``columns``; the last one is their end."""
 
     block: str
+    columns: int
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRelation:
-    """The rows of a static relation: these columns, valid in its period, or always where it has none.
+    """The good rows of a relation: these columns, valid in its period, or always where it has none.
 
-    Without a ``table`` one row of no columns.
+    Without a ``table`` one row of no columns. In a rewriting it may be a stream.
     """
 
     table: str = ""
@@ -35,26 +44,31 @@ class SliceRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class SliceMap:
-    """Expressions of each row for which ``where`` is true: Spark SQL over the columns that are ``given``.
-
-    ``engine`` and ``engine_where`` are the same in DuckDB's SQL, empty where it does not compute that as Spark does.
-    """
+class SliceFilter:
+    """Rows for which a condition is true; ``engine`` is the same in DuckDB's SQL, empty where it computes another."""
 
     input: SlicePlan
-    given: ColumnTypes
-    columns: ColumnTypes
-    expressions: tuple[str, ...]
-    where: str = ""
+    condition: str
+    given: ColumnTypes = ()
+    engine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceProject:
+    """Other columns of each row, of these ``types``; ``engine`` as of `SliceFilter`, for each."""
+
+    input: SlicePlan
+    items: tuple[str, ...]
+    given: ColumnTypes = ()
+    types: tuple[str, ...] = ()
     engine: tuple[str, ...] = ()
-    engine_where: str = ""
 
     @property
     def picks(self) -> list[int] | None:
         """The places of the columns that it gives, where it is nothing else."""
-        if self.where or not all(text.startswith("c") and text[1:].isdigit() for text in self.expressions):
+        if not all(text.startswith("c") and text[1:].isdigit() for text in self.items):
             return None
-        return [int(text[1:]) for text in self.expressions]
+        return [int(text[1:]) for text in self.items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,35 +97,38 @@ class SliceDistinct:
 
 @dataclass(frozen=True, slots=True)
 class SliceDifference:
-    """EXCEPT ALL, or with ``common`` INTERSECT ALL: what is left of two sides' multiplicities."""
+    """EXCEPT ALL, or with ``common`` INTERSECT ALL: what is left of two sides' multiplicities.
+
+    With ``distinct`` EXCEPT and INTERSECT, in a rewriting; executed are those of δ of both sides.
+    """
 
     left: SlicePlan
     right: SlicePlan
     common: bool = False
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SliceJoin:
     """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
 
-    ``keys`` are places of each side's columns that are equal in a pair; ``condition`` is what else holds of it, over
-    the columns of both sides, which are ``given``; ``engine`` is the same in DuckDB's SQL, empty where it does not
-    compute that as Spark does. ``widths`` are how many columns the sides have.
+    ``keys`` are expressions over each side's own columns that are equal in a pair, columns where it is executed;
+    ``condition`` is what else holds of it, over the columns of both sides, which are ``given``; ``engine`` as of
+    `SliceFilter`.
     """
 
     kind: str
     left: SlicePlan
     right: SlicePlan
-    widths: tuple[int, int]
-    keys: tuple[tuple[int, int], ...] = ()
-    given: ColumnTypes = ()
+    keys: tuple[tuple[str, str], ...] = ()
     condition: str = ""
+    given: ColumnTypes = ()
     engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceAggregate:
-    """An aggregate of a column, by its place, of this type, with its own; of rows where there is no column."""
+    """COUNT, SUM, AVG, MIN or MAX of a column, by its place, of this type, with its own; of rows without a column."""
 
     function: str
     column: int | None = None
@@ -151,6 +168,13 @@ class SliceParts:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceCoalesce:
+    """The unique encoding: maximal periods of constant multiplicity; executed at the top only, where it is implied."""
+
+    input: SlicePlan
+
+
+@dataclass(frozen=True, slots=True)
 class RandomRows:
     """Rows of a stream or relation, each of which is a variable of this ``relation``'s name.
 
@@ -174,7 +198,8 @@ class LineageRows:
 SlicePlan = (
     SliceScan
     | SliceRelation
-    | SliceMap
+    | SliceFilter
+    | SliceProject
     | SliceMatched
     | SliceUnion
     | SliceDistinct
@@ -182,6 +207,7 @@ SlicePlan = (
     | SliceJoin
     | SliceGroup
     | SliceParts
+    | SliceCoalesce
     | RandomRows
     | LineageRows
 )
@@ -190,14 +216,19 @@ SlicePlan = (
 
 @dataclass(frozen=True, slots=True)
 class SliceQuery:
-    """A SEQ VT block over streams.
+    """A SEQ VT block.
 
-    ``low`` and ``high`` are the points of time that there are, from the first to before the second; None where there is
-    no limit. ``final``: a result row is given once it has ended, else its part in each slice. ``parts``: the rows that
-    are summed up to the result, each with its whole period, once it is known that there is one.
+    ``columns`` are the names of the result's columns, ``time_type`` is the type of its periods. ``low`` and ``high``
+    are the points of time that there are, encoded, from the first to before the second; None where there is no limit.
+    ``as_of`` says that they are one, and that the result has no periods. Over streams, ``final``: a result row is given
+    once it has ended, else its part in each slice. ``parts``: the rows that are summed up to the result, each with its
+    whole period, once it is known that there is one.
     """
 
+    name: str
     plan: SlicePlan
+    columns: tuple[str, ...]
+    time_type: str
     low: int | None = None
     high: int | None = None
     as_of: bool = False
@@ -209,32 +240,64 @@ class SliceQuery:
 class SliceLineage:
     """A SEQ TP block: σ, Π and joins of random rows; the kinds of joins are as in `tp.plan`.
 
-    Where the result is ``derived`` a row may come of several: operands are joins themselves, or columns are left out.
-    Else it is of one stream or relation, or a join of two, which are ``independent`` if they are different ones;
-    ``blanks`` are the places of those columns of each side that tell its rows from none. A decision about a lineage may
-    take so many ``nodes``; the rest is as of an `SliceQuery`.
+    A decision about a lineage may take so many ``nodes``; ``dag``: the result has `_lineage_dag`, too. Where the result
+    is ``derived`` a row may come of several: operands are joins themselves, or columns are left out. Else it is of one
+    stream or relation, or a join of two, which are ``independent`` if they are different ones; ``blanks`` are the
+    places of those columns of each side that tell its rows from none. The rest is as of a `SliceQuery`.
     """
 
+    name: str
     plan: SlicePlan
-    blanks: tuple[tuple[int, ...], ...]
-    independent: bool
-    derived: bool
+    columns: tuple[str, ...]
     time_type: str
-    nodes: int
+    nodes: int = NODES
+    dag: bool = False
+    blanks: tuple[tuple[int, ...], ...] = ()
+    independent: bool = False
+    derived: bool = False
     low: int | None = None
     high: int | None = None
+    as_of: bool = False
     final: bool = True
     parts: bool = False
-    as_of: bool = False
+
+
+def inputs_of(plan: SlicePlan) -> tuple[SlicePlan, ...]:
+    """The operators right under one, from left to right."""
+    below = (getattr(plan, field.name) for field in fields(plan))
+    return tuple(cast("SlicePlan", part) for part in below if is_dataclass(part))
 
 
 def operators_of(plan: SlicePlan) -> Iterator[SlicePlan]:
     """An operator and all under it."""
     yield plan
-    for field in fields(plan):
-        below = getattr(plan, field.name)
-        if is_dataclass(below):
-            yield from operators_of(cast("SlicePlan", below))
+    for part in inputs_of(plan):
+        yield from operators_of(part)
+
+
+def scans(plan: SlicePlan) -> list[SliceRelation]:
+    """The relations that a plan reads, each as often as it does."""
+    return [part for part in operators_of(plan) if isinstance(part, SliceRelation)]
+
+
+def width(plan: SlicePlan) -> int:
+    """How many columns an operator gives."""
+    match plan:
+        case SliceScan(columns=number):
+            return number
+        case SliceRelation(columns=columns):
+            return len(columns)
+        case SliceProject(items=items):
+            return len(items)
+        case SliceJoin(kind="inner" | "left" | "right" | "full", left=left, right=right):
+            return width(left) + width(right)
+        case SliceGroup(keys=keys, aggregates=aggregates):
+            return keys + len(aggregates)
+        case SliceParts(keys=keys, aggregates=aggregates):
+            return keys + 2 * len({one.column for one in aggregates if one.column is not None})
+        case RandomRows(input) | LineageRows(input):
+            return width(input) - 2
+    return width(inputs_of(plan)[0])
 
 
 def is_arriving(plan: SlicePlan) -> bool:
@@ -242,7 +305,7 @@ def is_arriving(plan: SlicePlan) -> bool:
     match plan:
         case SliceScan():
             return True
-        case SliceMap(input=input) | SliceMatched(input=input):
+        case SliceFilter(input=input) | SliceProject(input=input) | SliceMatched(input=input):
             return is_arriving(input)
         case SliceUnion(left=left, right=right):
             return is_arriving(left) and is_arriving(right)
@@ -257,7 +320,7 @@ def is_whole(plan: SlicePlan) -> bool:
     match plan:
         case SliceScan():
             return True
-        case SliceMap(input=input) | SliceMatched(input=input):
+        case SliceFilter(input=input) | SliceProject(input=input) | SliceMatched(input=input):
             return is_whole(input)
         case SliceUnion(left=left, right=right):
             return is_whole(left) and is_whole(right)
@@ -278,4 +341,4 @@ def only_latest(plan: SliceDifference) -> tuple[bool, bool]:
 
 def is_static(plan: SlicePlan) -> bool:
     """Whether an operator's rows are those of a static relation."""
-    return isinstance(plan, SliceRelation) or (isinstance(plan, SliceMap) and is_static(plan.input))
+    return isinstance(plan, SliceRelation) or (isinstance(plan, SliceFilter | SliceProject) and is_static(plan.input))

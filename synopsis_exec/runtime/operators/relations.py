@@ -23,8 +23,8 @@ from streambound_runtime.operators.entries import (
     lines_of_json,
     pairs_of_arrow,
 )
+from streambound_runtime.operators.formula import Relations, values_of
 from streambound_runtime.promises import UPDATE
-from streambound_runtime.row_values import Value
 
 _ROWS = "rows"
 _ABSENT, _AMBIGUOUS = "absent-row", "ambiguous-change"
@@ -169,9 +169,9 @@ _TOLD = "told"
 class StandingRelation:
     """The operator of a `RelationNode`. Whether its rows have come is no entry."""
 
-    def __init__(self, plan: RelationNode, relations: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
+    def __init__(self, plan: RelationNode, relations: Relations) -> None:
         self.plan, self.told = plan, False
-        self.rows: list[Row] = [tuple(row[name] for name in plan.columns) for row in relations[plan.table]]
+        self.rows: list[Row] = values_of(relations[plan.table], plan.columns)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """All rows at the first timestamp that is closed, none later."""

@@ -18,7 +18,8 @@ import numpy as np
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.formula import Rows, resolved
+from streambound_runtime.operators.entries import State, from_lines_of_json, lines_of_json
+from streambound_runtime.operators.formula import Relations, resolved
 from streambound_runtime.operators.plan import JudgedKeys
 from streambound_runtime.operators.row_tests import any_of
 from streambound_runtime.operators.values import integer
@@ -26,6 +27,7 @@ from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 Key = tuple[Value, ...]
+_TOGETHER = "valid together"
 
 
 def judged_together(stream: Stream) -> bool:
@@ -56,7 +58,7 @@ class _KeysRead:
 class ValidTogether:
     """Judges the rows of a stream: the latest end of each key, and how many rows end when."""
 
-    def __init__(self, stream: Stream, relations: Rows) -> None:
+    def __init__(self, stream: Stream, relations: Relations) -> None:
         assert stream.period is not None, "only rows with periods are valid"
         self.stream, self.period = stream, stream.period
         self.judged = [_KeysRead(one) for one in resolved(stream.judged, relations)]
@@ -144,17 +146,17 @@ class ValidTogether:
         """One for each key, and one for each end."""
         return sum(map(len, self.latest)) + len(self.ends)
 
-    def dump(self) -> list[list[object]]:
+    def dump(self) -> State:
         """The keys with their ends, and the numbers of rows."""
         keys: list[list[object]] = [
             [n, [*key], end] for n, latest in enumerate(self.latest) for key, end in latest.items()
         ]
         counts: list[list[object]] = [[end, count] for end, count in self.ends.items()]
-        return keys + counts
+        return {_TOGETHER: lines_of_json(keys + counts)}
 
-    def load(self, entries: Sequence[list[object]]) -> None:
+    def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        for entry in entries:
+        for entry in from_lines_of_json(state[_TOGETHER]):
             match entry:
                 case [int() as number, list() as key, end]:
                     self.latest[number][tuple(key)] = integer(end)

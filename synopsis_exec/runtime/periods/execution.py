@@ -14,10 +14,19 @@ from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.period_plan import (
     SliceAggregate,
+    SliceCoalesce,
     SliceDifference,
     SliceDistinct,
+    SliceFilter,
     SliceGroup,
+    SliceJoin,
     SliceParts,
+    SlicePlan,
+    SliceProject,
+    SliceQuery,
+    SliceRelation,
+    SliceUnion,
+    width,
 )
 from streambound_runtime.periods.frames import (
     BEGIN,
@@ -30,22 +39,6 @@ from streambound_runtime.periods.frames import (
     in_bins,
     normal,
 )
-from streambound_runtime.periods.plan import (
-    ConstantScan,
-    PeriodAggregate,
-    PeriodCoalesce,
-    PeriodDistinct,
-    PeriodFilter,
-    PeriodGroup,
-    PeriodJoin,
-    PeriodPlan,
-    PeriodProject,
-    PeriodSetOperation,
-    PeriodUnion,
-    SnapshotQuery,
-    SnapshotScan,
-    width,
-)
 from streambound_runtime.periods.planner import TaskPlanner, picks, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import GREATEST, LEAST, decoded, encoded, literal
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-_OF_ROWS = (SnapshotScan, ConstantScan, PeriodFilter, PeriodUnion)
+_OF_ROWS = (SliceRelation, SliceFilter, SliceUnion)
 """What Spark does row by row."""
 _SUMMED = ("sum", "avg")
 
@@ -77,7 +70,7 @@ class PlanExecution(TaskPlanner):
     """Makes the DataFrames of a query over rows with multiplicities."""
 
     relations: Relations
-    query: SnapshotQuery
+    query: SliceQuery
 
     def result(self) -> DataFrame:
         """The rows of the result: the columns by their names, `_begin`, `_end` and `_mult`."""
@@ -87,50 +80,46 @@ class PlanExecution(TaskPlanner):
         period = [] if self.query.as_of else [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
         return found.selectExpr(*named, *period, f"{COUNT} AS _mult")
 
-    def frame(self, plan: PeriodPlan) -> DataFrame:
+    def frame(self, plan: SlicePlan) -> DataFrame:
         """The rows of an operator, with columns as `frames` says."""
         if id(plan) not in self.made:
             self.made[id(plan)] = self._made(plan)
         return self.made[id(plan)]
 
-    def _made(self, plan: PeriodPlan) -> DataFrame:
+    def _made(self, plan: SlicePlan) -> DataFrame:
         match plan:
-            case SnapshotScan():
-                return self._scan(plan)
-            case ConstantScan():
-                return self._constant(plan)
-            case PeriodFilter(input, condition):
+            case SliceRelation():
+                return self._scan(plan) if plan.period else self._constant(plan)
+            case SliceFilter(input, condition):
                 return self.frame(input).where(condition)
-            case PeriodProject(input, items) if picks(items) is None or isinstance(input, _OF_ROWS):
+            case SliceProject(input, items) if picks(items) is None or isinstance(input, _OF_ROWS):
                 listed = (f"{item} AS c{place}" for place, item in enumerate(items))
                 return self.frame(input).selectExpr(*listed, *PERIOD)
-            case PeriodUnion(left, right):
+            case SliceUnion(left, right):
                 return self.frame(left).unionAll(self.frame(right))
-            case PeriodJoin(kind="inner", condition=condition) if condition:
+            case SliceJoin(kind="inner", condition=condition) if condition:
                 return self.task(replace(plan, condition="")).frame().where(condition)
-            case PeriodJoin(condition=condition) if condition:
+            case SliceJoin(condition=condition) if condition:
                 return self._conditional(plan)
         return self.task(plan).frame()
 
     # --- operators of tasks -------------------------------------------------------------------------------------------
 
-    def task(self, plan: PeriodPlan) -> TaskPlan:
+    def task(self, plan: SlicePlan) -> TaskPlan:
         """An operator as tasks evaluate it, with those under it that need the same rows together."""
         match plan:
-            case PeriodProject(input, items) if (places := picks(items)) is not None and not isinstance(
-                input, _OF_ROWS
-            ):
+            case SliceProject(input, items) if (places := picks(items)) is not None and not isinstance(input, _OF_ROWS):
                 return self.picked(self.task(input), places)
-            case PeriodCoalesce(input):
+            case SliceCoalesce(input):
                 under = self.task(input)
                 return replace(self.together(under, range(len(under.types))), finished=True)
-            case PeriodDistinct(input):
+            case SliceDistinct(input):
                 return self._distinct(self.task(input))
-            case PeriodSetOperation():
+            case SliceDifference():
                 return self._set_operation(plan)
-            case PeriodGroup():
+            case SliceGroup():
                 return self._grouped(plan)
-            case PeriodJoin(condition=""):
+            case SliceJoin(condition=""):
                 return self._joined(plan)
         return self.read(self.frame(plan))
 
@@ -138,20 +127,19 @@ class PlanExecution(TaskPlanner):
         found = self.together(task, range(len(task.types)))
         return replace(found, plan=SliceDistinct(found.plan))
 
-    def _set_operation(self, plan: PeriodSetOperation) -> TaskPlan:
+    def _set_operation(self, plan: SliceDifference) -> TaskPlan:
         left, right = self.task(plan.left), self.task(plan.right)
         if left.types != right.types:
             kinds = self.frame(plan.left).unionAll(self.frame(plan.right)).dtypes
             cast = [f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds]
             left, right = (self.read(self.frame(side).selectExpr(*cast)) for side in (plan.left, plan.right))
-        word, _, every = plan.kind.partition(" ")
         left, right = self.beside(left, right, [(place, place) for place in range(len(left.types))])
-        if not every:
+        if plan.distinct:
             left, right = self._distinct(left), self._distinct(right)
-        made = SliceDifference(left.plan, right.plan, common=word == "intersect")
+        made = SliceDifference(left.plan, right.plan, plan.common)
         return replace(left, plan=made, inputs=(*left.inputs, *right.inputs))
 
-    def _grouped(self, plan: PeriodGroup) -> TaskPlan:
+    def _grouped(self, plan: SliceGroup) -> TaskPlan:
         under, aggregates = self.task(plan.input), plan.aggregates
         given = {one: text for one in aggregates if (text := _argument(one, under.types))}
         if not given:
@@ -169,11 +157,11 @@ class PlanExecution(TaskPlanner):
         shown = (f"{value} AS c{n}" for n, value in enumerate(values))
         return self.read(found.frame().selectExpr(*shown, *PERIOD))
 
-    def _of_all(self, under: TaskPlan, plan: PeriodGroup, aggregates: Sequence[PeriodAggregate]) -> TaskPlan:
+    def _of_all(self, under: TaskPlan, plan: SliceGroup, aggregates: Sequence[SliceAggregate]) -> TaskPlan:
         return self._always(under, aggregates) if plan.always else self._groups(under, plan.keys, aggregates)
 
     def _groups(
-        self, under: TaskPlan, keys: int, aggregates: Sequence[PeriodAggregate], always: bool = False
+        self, under: TaskPlan, keys: int, aggregates: Sequence[SliceAggregate], always: bool = False
     ) -> TaskPlan:
         made = tuple(_aggregate(one, under.types) for one in aggregates)
         types, parts = (*under.types[:keys], *(one for _, one in made)), False
@@ -191,7 +179,7 @@ class PlanExecution(TaskPlanner):
         types = (*under.types[:keys], *[DecimalType(38, 0)] * numbers)
         return self.read(replace(under, plan=SliceParts(under.plan, keys, aggregates), types=types).frame())
 
-    def _always(self, under: TaskPlan, aggregates: Sequence[PeriodAggregate]) -> TaskPlan:
+    def _always(self, under: TaskPlan, aggregates: Sequence[SliceAggregate]) -> TaskPlan:
         """All rows as one group, at all of time: that is a group for each bin, in which it has a row of no copies."""
         low, high = self.query.low, self.query.high
         assert low is not None and high is not None, "all-time results have a domain"
@@ -211,14 +199,14 @@ class PlanExecution(TaskPlanner):
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, plan: PeriodJoin) -> TaskPlan:
+    def _joined(self, plan: SliceJoin) -> TaskPlan:
         left, right, pairs = self.sides(plan)
         found, by = self.pairs(plan.kind, left, right, pairs), len(left.types)
         mine, theirs = range(width(plan.left)), range(by, by + width(plan.right))
         own = [*mine] if plan.kind in ("semi", "anti") else [*mine, *theirs]
         return found if len(own) == len(found.types) else self.picked(found, own)
 
-    def _conditional(self, plan: PeriodJoin) -> DataFrame:
+    def _conditional(self, plan: SliceJoin) -> DataFrame:
         """A join on more than equal columns: rows beside its pairs are what these leave of the time of each row.
 
         A row is known by its values and its period.
@@ -257,7 +245,7 @@ class PlanExecution(TaskPlanner):
         low, high = self.query.low, self.query.high
         return literal(LEAST if low is None else low), literal(GREATEST if high is None else high)
 
-    def _scan(self, plan: SnapshotScan) -> DataFrame:
+    def _scan(self, plan: SliceRelation) -> DataFrame:
         given, (low, high) = self.relations[plan.table.lower()], self._ends()
         assert given.period is not None, f"{plan.table} has periods"
         begin, end = (encoded(given.kind, quoted(name)) for name in given.period)
@@ -267,7 +255,7 @@ class PlanExecution(TaskPlanner):
         since, until = f"greatest({BEGIN}, {low}) AS {BEGIN}", f"least({END}, {high}) AS {END}"
         return normal(rows.selectExpr(*columns(len(plan.columns)), since, until, COUNT))
 
-    def _constant(self, plan: ConstantScan) -> DataFrame:
+    def _constant(self, plan: SliceRelation) -> DataFrame:
         rows, (low, high) = (
             self.relations[plan.table.lower()].frame if plan.table else self.spark.range(1),
             self._ends(),
@@ -277,20 +265,20 @@ class PlanExecution(TaskPlanner):
         return normal(made.where(f"{BEGIN} < {END}"))
 
 
-def executed(spark: SparkSession, query: SnapshotQuery, relations: Relations) -> DataFrame:
+def executed(spark: SparkSession, query: SliceQuery, relations: Relations) -> DataFrame:
     """The result of a query over relations, lazily."""
     bins = int(str(spark.conf.get("spark.sql.shuffle.partitions", "1")))
     return PlanExecution(spark, query.plan, bins, relations, query).result()
 
 
-def _add_up(aggregates: Sequence[PeriodAggregate], rows: TaskPlan) -> bool:
+def _add_up(aggregates: Sequence[SliceAggregate], rows: TaskPlan) -> bool:
     """Whether aggregates are of sums of integers, of which there are some."""
     kinds = [sql_type(rows.types[one.column].simpleString()).family for one in aggregates if one.column is not None]
     sums = all(one.function in ("count", *_SUMMED) and not one.distinct for one in aggregates)
     return bool(aggregates) and sums and all(kind in ("integer", "decimal") for kind in kinds)
 
 
-def _argument(one: PeriodAggregate, types: Sequence[DataType]) -> str:
+def _argument(one: SliceAggregate, types: Sequence[DataType]) -> str:
     """What is aggregated in the place of a column: a text's number, a nested value in its order; else empty."""
     if one.column is None or one.function == "count":
         return ""
@@ -320,7 +308,7 @@ def in_order(value: str, kind: DataType, back: bool = False) -> str:
     return value
 
 
-def _aggregate(one: PeriodAggregate, types: Sequence[DataType]) -> tuple[SliceAggregate, DataType]:
+def _aggregate(one: SliceAggregate, types: Sequence[DataType]) -> tuple[SliceAggregate, DataType]:
     """An aggregate as tasks compute it, with the type that it has for Spark."""
     from pyspark.sql.types import DecimalType, DoubleType, LongType
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from streambound_runtime.periods.plan import SnapshotQuery
+from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery
 from streambound_runtime.promises import KEPT_BY_DEFAULT, QuarantineLimit
 from streambound_runtime.spec import Relation, SinkSpec
-from streambound_runtime.tp.plan import LineageQuery
 
-BlockQuery = SnapshotQuery | LineageQuery
+BlockQuery = SliceQuery | SliceLineage
 """The plan of a block."""
 
 

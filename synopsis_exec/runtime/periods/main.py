@@ -19,16 +19,17 @@ from streambound_runtime.endpoints import check_sources, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
 from streambound_runtime.failures import in_one_line, of_full_disk, stopped
 from streambound_runtime.main import failed, reporter
+from streambound_runtime.operators.period_plan import SliceQuery
 from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
-from streambound_runtime.periods.plan import SnapshotQuery
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
+from streambound_runtime.python_functions import function
 from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import check_workers, is_local, session
 from streambound_runtime.settings import Settings
 from streambound_runtime.signals import signals_raised
-from streambound_runtime.sinks import BAD_ROW, function
+from streambound_runtime.sinks import BAD_ROW
 from streambound_runtime.spec import SinkSpec
 from streambound_runtime.tp.execution import LineageRelation, executed_lineage
 from streambound_runtime.tp.limits import too_large
@@ -133,7 +134,7 @@ def result(spark: SparkSession, job: PeriodJob, relations: Relations) -> DataFra
 
 def block_rows(spark: SparkSession, job: PeriodJob, block: BlockQuery, relations: Relations) -> DataFrame:
     """The rows of a block, lazily."""
-    if isinstance(block, SnapshotQuery):
+    if isinstance(block, SliceQuery):
         return executed(spark, block, relations)
     found = {}
     for one in job.relations:
@@ -190,7 +191,7 @@ def _write(job: PeriodJob, settings: Settings, rows: DataFrame) -> int:
             number = write_lines(file, rows if job.ordered else in_order(rows))
     if job.sink is not None:
         if job.sink.call:
-            function(job.sink.call, settings)(rows, 0)
+            function("the sink", job.sink.call, settings.base)(rows, 0)
         else:
             _save(job.sink, rows, settings)
     return rows.count() if number is None else number

@@ -14,9 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.sql_types import sql_type
-from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SliceScan
+from streambound_runtime.operators.period_plan import SliceJoin, SlicePlan, SliceProject, SliceScan, scans
 from streambound_runtime.periods.frames import BIN, PERIOD, borders_of, columns_of, in_bins, normal
-from streambound_runtime.periods.plan import PeriodJoin, PeriodPlan, SnapshotScan, scans
 from streambound_runtime.periods.tasks import TaskInput, TaskPlan
 
 if TYPE_CHECKING:
@@ -32,30 +31,30 @@ class TaskPlanner(ABC):
     """Makes the DataFrames of a plan's operators; ``bins`` is how many tasks share rows that have no key."""
 
     spark: SparkSession
-    plan: PeriodPlan
+    plan: SlicePlan
     bins: int
     made: dict[int, DataFrame] = field(default_factory=dict, init=False)
     inputs: int = field(default=0, init=False)
 
     @abstractmethod
-    def frame(self, plan: PeriodPlan) -> DataFrame:
+    def frame(self, plan: SlicePlan) -> DataFrame:
         """The rows of an operator, with columns as `frames` says."""
 
-    def task(self, plan: PeriodPlan) -> TaskPlan:
+    def task(self, plan: SlicePlan) -> TaskPlan:
         """An operator as tasks evaluate it."""
         return self.read(self.frame(plan))
 
     @cached_property
     def borders(self) -> list[int]:
         """Where time is cut into bins."""
-        found = [scan for scan in scans(self.plan) if isinstance(scan, SnapshotScan)]
+        found = [scan for scan in scans(self.plan) if scan.period]
         return borders_of([self.frame(scan) for scan in found], self.bins)
 
     def read(self, frame: DataFrame) -> TaskPlan:
         """The rows of a DataFrame."""
         self.inputs += 1
         one = TaskInput(f"delta_{self.inputs}", normal(frame))
-        return TaskPlan(SliceScan(one.table), tuple(one.types), (one,))
+        return TaskPlan(SliceScan(one.table, len(one.types)), tuple(one.types), (one,))
 
     def together(self, task: TaskPlan, places: Sequence[int]) -> TaskPlan:
         """The same rows, those that are equal in some columns in one task."""
@@ -86,14 +85,13 @@ class TaskPlanner(ABC):
         if task.together is None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(places))
             return self.read(task.frame().selectExpr(*shown, *PERIOD))
-        names = tuple((f"c{n}", "") for n in range(len(places)))
-        plan = SliceMap(task.plan, (), names, tuple(f"c{place}" for place in places))
+        plan = SliceProject(task.plan, tuple(f"c{place}" for place in places))
         types, at = tuple(task.types[place] for place in places), {place: n for n, place in enumerate(places)}
         return replace(
             task, plan=plan, types=types, together=tuple(at.get(place, _LEFT_OUT) for place in task.together)
         )
 
-    def sides(self, plan: PeriodJoin) -> tuple[TaskPlan, TaskPlan, list[tuple[int, int]]]:
+    def sides(self, plan: SliceJoin) -> tuple[TaskPlan, TaskPlan, list[tuple[int, int]]]:
         """The sides of a join, and which columns are equal in a pair: more columns where expressions are, or bins."""
         left, right = self.task(plan.left), self.task(plan.right)
         pairs = [(picks([mine]), picks([theirs])) for mine, theirs in plan.keys]
@@ -114,8 +112,8 @@ class TaskPlanner(ABC):
     def pairs(self, kind: str, left: TaskPlan, right: TaskPlan, pairs: Sequence[tuple[int, int]]) -> TaskPlan:
         """A join of rows that are equal in pairs of columns."""
         left, right = self.beside(left, right, pairs)
-        by, more = len(left.types), len(right.types)
-        plan = SliceJoin(kind, left.plan, right.plan, (by, more), tuple(pairs))
+        by = len(left.types)
+        plan = SliceJoin(kind, left.plan, right.plan, tuple((f"c{mine}", f"c{theirs}") for mine, theirs in pairs))
         types = left.types if kind in ("semi", "anti") else (*left.types, *right.types)
         together = left.together
         if kind == "right" and right.together is not None:

@@ -21,9 +21,9 @@ from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.errors import unreadable
-from streambound_runtime.periods.carried import OTHER, carried_as, typed
 from streambound_runtime.periods.execution import GoodRows
 from streambound_runtime.periods.job import PeriodRelation
+from streambound_runtime.periods.times import OTHER, carried_as, typed
 from streambound_runtime.periods.validity import ABOUT_ROWS, REASON, WORDS, judged
 from streambound_runtime.quarantine import BadRows
 from streambound_runtime.reading.files import Files, LocalFiles, Raw

@@ -20,9 +20,8 @@ from streambound_runtime.engine.slice_tables import SliceTables
 from streambound_runtime.engine.slices import coalesced
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, TickTables, engine_type, listed, places
 from streambound_runtime.operators.period_plan import SliceLineage, SlicePlan
-from streambound_runtime.periods.carried import OTHER, carried, carried_as, typed
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD
-from streambound_runtime.periods.times import GREATEST, LEAST
+from streambound_runtime.periods.times import GREATEST, LEAST, OTHER, carried, carried_as, typed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from streambound_runtime.decoding.sql_types import SqlType
+
 _DAY_US = 86_400_000_000
 _NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -49,3 +51,39 @@ def bin_of(borders: Sequence[int], column: str) -> str:
 def literal(number: int) -> str:
     """An integer of 64 bits in Spark SQL, whose parser has no literal for the least one."""
     return f"(-{GREATEST}L - 1L)" if number == LEAST else f"{number}L"
+
+
+OTHER = "other"
+
+
+def carried_as(kind: SqlType) -> str:
+    """The type that values of a type travel in."""
+    if kind.large:
+        return "DECIMAL(38, 0)"
+    return {"float": "DOUBLE", "string": "STRING"}.get(kind.family, "BIGINT")
+
+
+def carried(column: str, kind: SqlType) -> str:
+    """A column's values as they travel."""
+    match kind.family:
+        case "date" | "timestamp":
+            return encoded(kind.name, column)
+        case "decimal":
+            return f"CAST(concat(CAST({column} AS STRING), 'E{kind.scale}') AS {carried_as(kind)})"
+        case "boolean" | "integer" | "float":
+            return f"CAST({column} AS {carried_as(kind)})"
+    return "CAST(NULL AS BIGINT)" if kind.name == "void" else column
+
+
+def typed(column: str, kind: SqlType) -> str:
+    """A column of values that have travelled, in its type."""
+    match kind.family:
+        case "timestamp" | "date":
+            return decoded(kind.name, column)
+        case "boolean":
+            return f"{column} = 1"
+        case "decimal":
+            return f"CAST(concat(CAST({column} AS STRING), 'E-{kind.scale}') AS {kind.name.upper()})"
+        case "string" | "other":
+            return "NULL" if kind.name == "void" else column
+    return f"CAST({column} AS {kind.name.upper()})"

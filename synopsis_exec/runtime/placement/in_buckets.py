@@ -23,7 +23,7 @@ from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.delta import times_of
-from streambound_runtime.operators.formula import value
+from streambound_runtime.operators.formula import Relations, value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
@@ -49,7 +49,6 @@ from streambound_runtime.placement.result_rows import (
 )
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class Folding:
     """
 
     job: JobSpec
-    relations: dict[str, list[dict[str, Value]]]
+    relations: Relations
     folder: str
     files: tuple[str, ...] | None
     batch: int

@@ -7,7 +7,7 @@ What operators compute of rows is one query a tick.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -18,6 +18,7 @@ from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, times_of
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
@@ -43,7 +44,6 @@ from streambound_runtime.placement.results_in_process import (
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
@@ -171,9 +171,7 @@ class OnDriver:
         return f"results/{batch:09d}.jsonl" if self.run.settings.output else f"results/{batch % 2}.jsonl"
 
 
-def operator_of(
-    job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
-) -> Engine:
+def operator_of(job: JobSpec, relations: Relations, spark: SparkSession | None = None) -> Engine:
     """What runs a job's plan; without a session DuckDB computes what Spark does otherwise."""
     return Engine(job.plan, relations, partial(rows_computed, job, spark), job.streams)
 

@@ -13,12 +13,12 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import RejectedRow
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
 from streambound_runtime.reading.relation_views import Views
-from streambound_runtime.row_values import Value
 from streambound_runtime.session import is_local
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import NoSinks, Sinks
@@ -41,7 +41,7 @@ class RunContext:
     settings: Settings
     checkpoint: Checkpoint
     sinks: Sinks | NoSinks
-    relations: dict[str, list[dict[str, Value]]]
+    relations: Relations
     views: Views
     files: dict[str, Files] = field(init=False)
     decoders: dict[str, Decoder] = field(init=False)

@@ -13,6 +13,7 @@ import numpy as np
 
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import missing_batch
+from streambound_runtime.operators.formula import Relations
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, packed_facts
 from streambound_runtime.placement.executors import over_rows
@@ -32,7 +33,6 @@ from streambound_runtime.placement.results_in_process import in_order_in_process
 from streambound_runtime.placement.state_owner import Closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Stateless(OnExecutors):
 def _results(
     job: JobSpec,
     number: int,
-    relations: dict[str, list[dict[str, Value]]],
+    relations: Relations,
     late_before: int | None,
 ) -> Callable[[Iterator[DecodedChunk]], Iterator[pa.RecordBatch]]:
     stream = job.streams[number]

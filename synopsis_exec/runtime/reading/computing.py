@@ -11,7 +11,7 @@ from streambound_runtime import expressions
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.decoder import Decoded, Decoder, Place
 from streambound_runtime.decoding.derived import ComputedColumns, cast
-from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.decoding.reasons import computed_in_words
 from streambound_runtime.errors import JobError
 from streambound_runtime.reading.relation_views import Views
 from streambound_runtime.session import pinned
@@ -83,7 +83,7 @@ def in_process(views: Views, derivation: ComputedColumns, given: pa.Table) -> Co
         values, raising = expressions.tried(given, texts, kinds)
     for column, text, rows in zip(columns, texts, raising, strict=True):
         if expressions.needs_spark(given.filter(rows), text):
-            what = f"{derivation.table.name}: {shown(column.expression)} of a row is computed by Spark only"
+            what = f"{derivation.table.name}: {computed_in_words(column)} of a row is computed by Spark only"
             raise JobError("expression", f"{what}: run the job on Spark", 1)
     found = dict(zip(names, values, strict=True))
     found |= {derivation.own("raises", place): rows for place, rows in enumerate(raising)}
@@ -100,7 +100,7 @@ def _with_subqueries(views: Views, derivation: ComputedColumns, given: pa.Table)
         try:
             given = expressions.with_subqueries(given, ROW, column.subqueries, views)
         except expressions.Raises as error:
-            what = f"{derivation.table.name}: {shown(column.expression)}"
+            what = f"{derivation.table.name}: {computed_in_words(column)}"
             raise JobError("expression", expressions.without_value(what, error), 1) from error
     return given
 
@@ -130,6 +130,8 @@ def errors(rows: DataFrame, derivation: ComputedColumns) -> dict[str, str]:
             if not is_of_spark(error):
                 raise
             found[column.name] = in_words(error)
+            if "`(" in column.expression and "INVALID_ARRAY_INDEX" in found[column.name]:
+                found[column.name] = "it raises an error in Python"
     return found
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.derived import typed_values
 from streambound_runtime.decoding.sql_types import sql_type
-from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Relation
 
 if TYPE_CHECKING:
@@ -41,16 +40,16 @@ def declared_part(relation: Relation) -> Relation:
     return replace(relation, needs=tuple(name for name in relation.needs if name in names), derived=())
 
 
-def view_rows(relation: Relation, rows: Iterable[Mapping[str, Value]]) -> pa.Table:
+def view_rows(relation: Relation, rows: pa.Table) -> pa.Table:
     """Good rows of a relation as its view has them: the declared columns that are needed, with their types."""
     import pyarrow as pa
 
-    rows, kinds = list(rows), {column.name: sql_type(column.type) for column in relation.columns}
+    kinds = {column.name: sql_type(column.type) for column in relation.columns}
     names = [name for name in relation.needs if name in kinds]
     if not names:
-        return pa.table({"_": pa.nulls(len(rows), pa.bool_())})
-    values = {name: pa.array([row[name] for row in rows], kinds[name].encoded) for name in names}
-    return pa.table({name: typed_values(found, kinds[name]) for name, found in values.items()})
+        return pa.table({"_": pa.nulls(rows.num_rows, pa.bool_())})
+    some = rows if rows.num_rows else pa.table({name: pa.array([], kinds[name].encoded) for name in names})
+    return pa.table({name: typed_values(some.column(name).combine_chunks(), kinds[name]) for name in names})
 
 
 def make_relation_views(spark: SparkSession, views: Views) -> None:

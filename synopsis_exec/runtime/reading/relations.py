@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from streambound_runtime import expressions
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.formula import values_of
 from streambound_runtime.operators.values import integer
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.quarantine import BadRows, row_text, told_rows
@@ -51,7 +51,7 @@ class ReadRelations:
     ``views`` are those that subqueries ask in this process.
     """
 
-    rows: dict[str, list[dict[str, Value]]]
+    rows: dict[str, pa.Table]
     sizes: dict[str, int]
     views: Views
 
@@ -67,7 +67,7 @@ def read_relations(
         before = bad.counts.total()
         with failing(relation, job, settings):
             good = relation_rows(spark, relation, settings, frames, bad, views)
-        found.rows[relation.name], found.sizes[relation.name] = good, len(good) + bad.counts.total() - before
+        found.rows[relation.name], found.sizes[relation.name] = good, good.num_rows + bad.counts.total() - before
 
     asking = [relation for relation in job.relations if any(column.asks for column in relation.derived)]
     for relation in job.relations:
@@ -96,11 +96,11 @@ def relation_rows(
     frames: Mapping[str, DataFrame],
     bad: BadRows,
     views: Views,
-) -> list[dict[str, Value]]:
+) -> pa.Table:
     """The good rows of a static relation, encoded; bad ones are added. Raises JobError for more than it may have."""
     import pyarrow as pa
 
-    decoder, good = decoder_of(spark, relation, bool(settings.input), bad.most, views), list[dict[str, Value]]()
+    decoder, parts = decoder_of(spark, relation, bool(settings.input), bad.most, views), list[pa.Table]()
     random, places = relation.period is not None and bool(relation.period.variable), list[pa.Table]()
     if spark is None:
         raws = Files(None, relation, settings).raws(local_files(relation, settings))
@@ -110,22 +110,24 @@ def relation_rows(
         raws = iter([Raw(raw_rows(spark.read, relation, settings, frames).toArrow())])
     for raw in raws:
         found = decoder.decode(raw.rows, all_columns=raw.all_columns)
-        good += _good(found, relation)
+        parts.append(_good(found, relation))
         bad.add(relation, found.rejected, raw.file, found.beyond)
         if random:
             places.append(_places(decoder, raw, found))
-    if relation.rows is not None and len(good) > relation.rows:
-        what = f"relation {relation.name} has {len(good)} rows, more than the catalog's rows = {relation.rows}"
+    good = pa.concat_tables(parts) if parts else pa.table({})
+    if relation.rows is not None and good.num_rows > relation.rows:
+        what = f"relation {relation.name} has {good.num_rows} rows, more than the catalog's rows = {relation.rows}"
         raise JobError("rows", what, 1)
     if relation.period is None or not relation.period.variable:
         return good
-    wrong = conflicts(relation.period, good)
+    rows = [dict(zip(good.column_names, row, strict=True)) for row in values_of(good, good.column_names)]
+    wrong = conflicts(relation.period, rows)
     for reason in dict.fromkeys(wrong.values()):
-        rows = sorted(place for place, why in wrong.items() if why == reason)
-        at = pa.concat_tables(places, promote_options="default").take(rows)
+        those = sorted(place for place, why in wrong.items() if why == reason)
+        at = pa.concat_tables(places, promote_options="default").take(those)
         told = dict(zip(at.column_names, at.columns, strict=True))
-        bad.add(relation, told_rows(reason, detail(reason), [row_text(relation, good[n]) for n in rows], **told))
-    return [row for place, row in enumerate(good) if place not in wrong]
+        bad.add(relation, told_rows(reason, detail(reason), [row_text(relation, rows[n]) for n in those], **told))
+    return _taken(good, [place for place in range(len(rows)) if place not in wrong]) if wrong else good
 
 
 def _places(decoder: Decoder, raw: Raw, found: Decoded) -> pa.Table:
@@ -136,7 +138,7 @@ def _places(decoder: Decoder, raw: Raw, found: Decoded) -> pa.Table:
     return pa.table({"file": files} | decoder.place_columns(raw.rows, found.good_at))
 
 
-def computed_rows(spark: SparkSession | None, query: RelationQuery, views: Views) -> list[dict[str, Value]]:
+def computed_rows(spark: SparkSession | None, query: RelationQuery, views: Views) -> pa.Table:
     """The rows of a relation that is computed of others, encoded, in order; raises JobError where there are none."""
     relation = replace(query.relation, source=SourceSpec(COMPUTED))
     raw = _computed_in_process(query, views) if spark is None else _computed_by_spark(spark, query)
@@ -144,7 +146,9 @@ def computed_rows(spark: SparkSession | None, query: RelationQuery, views: Views
     for bad in found.rejected.to_pylist()[:1]:
         what = f"the relation {relation.name}, which the query computes, has a row that is none: {bad['detail']}"
         raise JobError("expression", f"{what}: {bad['row']}", 1)
-    return sorted(_good(found, relation), key=lambda row: [(value is not None, value) for value in row.values()])
+    rows = _good(found, relation)
+    values = values_of(rows, rows.column_names)
+    return _taken(rows, sorted(range(len(values)), key=lambda n: [(value is not None, value) for value in values[n]]))
 
 
 def _computed_by_spark(spark: SparkSession, query: RelationQuery) -> pa.Table:
@@ -166,11 +170,17 @@ def _computed_in_process(query: RelationQuery, views: Views) -> pa.Table:
         raise JobError("expression", expressions.without_value(what, error), 1) from error
 
 
-def _good(found: Decoded, relation: Relation) -> list[dict[str, Value]]:
-    if not relation.needs:
-        return [{} for _ in found.good_at]
-    rows: list[dict[str, Value | Decimal]] = found.good.to_pylist()
-    return [{n: int(value) if isinstance(value, Decimal) else value for n, value in row.items()} for row in rows]
+def _taken(rows: pa.Table, places: Sequence[int]) -> pa.Table:
+    import pyarrow as pa
+
+    return rows.take(pa.array(places, pa.int64()))
+
+
+def _good(found: Decoded, relation: Relation) -> pa.Table:
+    """The good rows; where no column is needed, with one that says how many there are."""
+    import pyarrow as pa
+
+    return found.good if relation.needs else pa.table({"": pa.nulls(len(found.good_at))})
 
 
 def conflicts(period: PeriodContract, rows: Sequence[Row]) -> dict[int, str]:

@@ -6,27 +6,35 @@ values rows have the columns of a lineage and its probability, as `rows` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.lineage.encoding import lineage_dag
+from streambound_runtime.lineage.formulas import LineageTooLargeError
 from streambound_runtime.lineage.formulas import quoted as variable_part
+from streambound_runtime.lineage.probability import decimal, possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
+    SliceFilter,
     SliceJoin,
     SliceLineage,
-    SliceMap,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    width,
 )
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal
-from streambound_runtime.periods.plan import PeriodFilter, PeriodJoin, PeriodPlan, PeriodProject, SnapshotScan, width
 from streambound_runtime.periods.planner import TaskPlanner, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import decoded, encoded
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.plan import LineageQuery, independent, keeps_facts, merges
-from streambound_runtime.tp.written import DAG, with_dags
+from streambound_runtime.tp.plan import independent, keeps_facts, merges
+from streambound_runtime.tp.rows import formula_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,7 +62,7 @@ class LineageExecution(TaskPlanner):
     """Makes the DataFrames of a query's operators over rows with lineages."""
 
     relations: Mapping[str, LineageRelation]
-    query: LineageQuery
+    query: SliceLineage
 
     def result(self) -> DataFrame:
         """The rows of the result: the columns by their names, `_begin`, `_end`, `_lineage` and `_p`."""
@@ -73,48 +81,48 @@ class LineageExecution(TaskPlanner):
         schema = StructType([*rows.schema.fields, StructField(DAG, DataType.fromDDL(_DAG_TYPE))])
         return rows.mapInArrow(partial(with_dags, number, limits), schema)
 
-    def frame(self, plan: PeriodPlan) -> DataFrame:
+    def frame(self, plan: SlicePlan) -> DataFrame:
         """The rows of an operator, free of duplicates, for another one."""
         if id(plan) not in self.made:
             self.made[id(plan)] = self._found(plan, finished=False)
         return self.made[id(plan)]
 
-    def _found(self, plan: PeriodPlan, finished: bool) -> DataFrame:
+    def _found(self, plan: SlicePlan, finished: bool) -> DataFrame:
         """The rows of an operator, free of duplicates; ``finished`` as the result has them."""
         if self._meet(plan):
             rows = self.read(self._loose(plan))
             moved = self.by_columns(rows, tuple(range(width(plan))))
             return self._lineages(moved, width(plan), finished, derived=True)
-        if isinstance(plan, PeriodJoin):
+        if isinstance(plan, SliceJoin):
             return self._joined(plan, finished)
         if not finished:
             return self._loose(plan)
         rows = self.read(self._loose(plan))
         return self._lineages(rows, width(plan), finished)
 
-    def _loose(self, plan: PeriodPlan) -> DataFrame:
+    def _loose(self, plan: SlicePlan) -> DataFrame:
         """The rows of an operator, of which several may be one fact."""
         match plan:
-            case SnapshotScan():
+            case SliceRelation():
                 return self._scan(plan)
-            case PeriodFilter(input, condition):
+            case SliceFilter(input, condition):
                 return self._loose(input).where(condition)
-            case PeriodProject(input, items):
+            case SliceProject(input, items):
                 own = (f"c{width(input) + n} AS c{len(items) + n}" for n in range(2))
                 shown = (f"{item} AS c{n}" for n, item in enumerate(items))
                 return self._loose(input).selectExpr(*shown, *own, *PERIOD)
-            case PeriodJoin():
+            case SliceJoin():
                 return self._joined(plan, finished=False)
         raise AssertionError(f"{type(plan).__name__} has no lineage")
 
-    def _meet(self, plan: PeriodPlan) -> bool:
+    def _meet(self, plan: SlicePlan) -> bool:
         """Whether several rows can be of one fact: derivations, neighbours that are equivalent, or pieces of a row."""
         match plan:
-            case PeriodFilter(input=input):
+            case SliceFilter(input=input):
                 return self._meet(input)
-            case PeriodProject(input=input):
+            case SliceProject(input=input):
                 return not keeps_facts(plan) or self._meet(input)
-            case PeriodJoin(kind=kind, keys=keys):
+            case SliceJoin(kind=kind, keys=keys):
                 # Of a full join, rows without any value of either side, and without a match, are one fact.
                 # One without any value that is joined with itself has the same lineage whatever else matches it.
                 same = kind in ("left", "right") and not independent(plan)
@@ -124,19 +132,19 @@ class LineageExecution(TaskPlanner):
     def _lineages(self, rows: TaskPlan, at: int, finished: bool, derived: bool = False) -> DataFrame:
         """Rows whose lineages are ``at`` a place: those of one fact as one, or as the result has them."""
         plan = LineageRows(rows.plan, at)
-        found = SliceLineage(plan, (), False, derived, self.query.time_type, self.query.nodes, final=False)
+        found = replace(self.query, plan=plan, derived=derived, final=False)
         return TaskPlan(plan, rows.types, rows.inputs, rows.together or (), finished, found).frame()
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, plan: PeriodJoin, finished: bool) -> DataFrame:
+    def _joined(self, plan: SliceJoin, finished: bool) -> DataFrame:
         left, right, keys = self.sides(plan)
         if plan.condition:
             return self._conditional(plan, self._known(left), self._known(right), keys, finished)
         return self._windows(plan, plan.kind, (left, right), keys, finished)
 
     def _windows(
-        self, plan: PeriodJoin, kind: str, sides: tuple[TaskPlan, TaskPlan], keys: Sequence[tuple[int, int]],
+        self, plan: SliceJoin, kind: str, sides: tuple[TaskPlan, TaskPlan], keys: Sequence[tuple[int, int]],
         finished: bool,
     ) -> DataFrame:  # fmt: skip
         """A join of a ``kind`` of rows that are equal in pairs of columns, of which values are shown."""
@@ -144,21 +152,16 @@ class LineageExecution(TaskPlanner):
 
         left, right = self.beside(*sides, keys)
         own = width(plan.left), width(plan.right)
-        by, more = len(left.types) - 2, len(right.types) - 2
+        by = len(left.types) - 2
         equal = tuple((_without_lineage(mine, own[0]), _without_lineage(theirs, own[1])) for mine, theirs in keys)
-        join = SliceJoin(
-            kind, LineageRows(left.plan, own[0]), LineageRows(right.plan, own[1]), (by, more), equal
-        )  # fmt: skip
+        join = SliceJoin(kind, LineageRows(left.plan, own[0]), LineageRows(right.plan, own[1]), equal)
         shown, kinds = [*range(own[0])], [*left.types[: own[0]]]
         if kind != "anti":
             shown, kinds = [*shown, *range(by, by + own[1])], [*kinds, *right.types[: own[1]]]
-        names = tuple((f"c{n}", "") for n in range(len(shown)))
         blanks, derived = (tuple(range(own[0])), tuple(range(own[1]))), plan.kind == "full"
         apart = independent(plan) and finished  # else they are formulas
-        found = SliceLineage(
-            SliceMap(join, (), names, tuple(f"c{place}" for place in shown)), blanks, apart, derived,
-            self.query.time_type, self.query.nodes, final=False,
-        )  # fmt: skip
+        made = SliceProject(join, tuple(f"c{place}" for place in shown))
+        found = replace(self.query, plan=made, blanks=blanks, independent=apart, derived=derived, final=False)
         inputs, types = (*left.inputs, *right.inputs), (*kinds, StringType(), DoubleType())
         return TaskPlan(found.plan, types, inputs, left.together, finished, found).frame()
 
@@ -168,7 +171,7 @@ class LineageExecution(TaskPlanner):
         return self.read(with_columns(frame, f"struct({', '.join(frame.columns[:-1])})"))
 
     def _conditional(
-        self, plan: PeriodJoin, left: TaskPlan, right: TaskPlan, keys: Sequence[tuple[int, int]], finished: bool
+        self, plan: SliceJoin, left: TaskPlan, right: TaskPlan, keys: Sequence[tuple[int, int]], finished: bool
     ) -> DataFrame:
         """A join on more than equal columns: of the rows of a side with those pairs that they are in."""
         own, by, last = (width(plan.left), width(plan.right)), len(left.types), len(left.types) + len(right.types) - 1
@@ -197,7 +200,7 @@ class LineageExecution(TaskPlanner):
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
-    def _scan(self, plan: SnapshotScan) -> DataFrame:
+    def _scan(self, plan: SliceRelation) -> DataFrame:
         from pyspark.sql import functions as F
 
         given = self.relations[plan.table.lower()]
@@ -217,13 +220,40 @@ class LineageExecution(TaskPlanner):
 
 
 def executed_lineage(
-    spark: SparkSession, query: LineageQuery, relations: Mapping[str, LineageRelation]
+    spark: SparkSession, query: SliceLineage, relations: Mapping[str, LineageRelation]
 ) -> DataFrame:  # fmt: skip
     """The result of a block over relations, by their names in small letters, lazily."""
     tasks = int(str(spark.conf.get("spark.sql.shuffle.partitions", "1")))
     return LineageExecution(spark, query.plan, min(tasks, BINS), relations, query).result()
 
 
-def _without_lineage(place: int, at: int) -> int:
-    """The place of a column once a lineage and its probability are none any more."""
-    return place if place < at else place - 2
+def _without_lineage(place: int, at: int) -> str:
+    """A column once a lineage and its probability are none any more."""
+    return f"c{place if place < at else place - 2}"
+
+
+DAG = "_lineage_dag"
+"""The column that a result has after those of `rows`, on request."""
+DAG_TYPE = pa.list_(pa.struct([("op", pa.string()), ("var", pa.string()), ("args", pa.list_(pa.int32()))]))
+
+
+def with_dags(width: int, limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of so many values with the text, probability and array of each lineage that is true in a possible world."""
+    for batch in batches:
+        rows, texts, chances, dags = list[int](), list[str](), list[float](), list[list[dict[str, object]]]()
+        for place, row in enumerate(batch.to_pylist()):
+            lineage = formula_of(row[f"c{width}"], row[f"c{width + 1}"])
+            try:
+                p = possible(lineage, limits.nodes)
+            except LineageTooLargeError as error:
+                fact = [row[f"c{n}"] for n in range(width)]
+                raise limits.error(error, fact, row[BEGIN], row[END]) from error
+            if p is not None:
+                rows.append(place)
+                texts.append(lineage.text)
+                chances.append(decimal(p))
+                dags.append(lineage_dag(lineage))
+        kept, made = batch.take(pa.array(rows, pa.int64())), {f"c{width}": pa.array(texts, pa.string())}
+        made |= {f"c{width + 1}": pa.array(chances, pa.float64()), DAG: pa.array(dags, DAG_TYPE)}
+        names = [*batch.schema.names, DAG]
+        yield pa.RecordBatch.from_arrays([made[name] if name in made else kept.column(name) for name in names], names)

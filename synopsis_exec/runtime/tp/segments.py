@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from streambound_runtime.lineage.formulas import FALSE, Formula
+from streambound_runtime.lineage.absorption import absorbed
+from streambound_runtime.lineage.formulas import FALSE, Formula, both, conjunction, disjunction, negation, without
 
 
 class Segment(NamedTuple):
@@ -87,3 +88,22 @@ class Segments:
         if last is not None:
             self.found.append(last)
         self._last = Segment(begin, to, lineage)
+
+
+def paired(left: Formula, right: Formula, independent: bool) -> Formula:
+    """The lineage of two rows that match."""
+    return both(left, right) if independent else absorbed(conjunction((left, right)))
+
+
+def padded(row: Formula, independent: bool, valid: Sequence[Valid]) -> Formula:
+    """The lineage of a row without a match, or with one that has no values; ``b | !(b | s)`` is ``b | !s``.
+
+    ``valid`` are the matches; ``independent``: all are different variables.
+    """
+    if not valid:
+        return row
+    others = [one.lineage for one in valid if not one.blank]
+    if independent and len(others) == len(valid):
+        return without(row, others)
+    blank = (one.lineage for one in valid if one.blank)
+    return absorbed(conjunction((row, disjunction((negation(disjunction(others)), *blank)))))

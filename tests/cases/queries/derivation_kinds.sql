@@ -108,3 +108,6 @@ SELECT q.n, V.y FROM (SELECT b, COUNT(*) AS n FROM T GROUP BY b) q JOIN V ON V.k
 
 -- the newest time
 SELECT S.ts, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND S.ts BETWEEN T.ts AND T.ts + 3 GROUP BY S.ts
+
+-- groups that a later one passes
+SELECT b, n, COUNT(*) AS c FROM (SELECT b, SUM(f) OVER (PARTITION BY b ORDER BY ts) AS n FROM (SELECT b, ts, CASE WHEN v > 0 THEN 1 ELSE 0 END AS f FROM S) AS p) AS q GROUP BY b, n

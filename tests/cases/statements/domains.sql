@@ -166,3 +166,34 @@ SELECT S.b FROM S WHERE S.a IS NULL AND (S.b = 1 OR S.a NOT IN (SELECT T.a FROM 
 -- not in of what is not NULL
 SELECT S.b FROM S WHERE S.b = 1 AND S.b NOT IN (SELECT T.b FROM T WHERE T.v > 0)
 -- bounded: 4
+
+-- Groups that a later one passes.
+--
+
+-- sessions by hand
+SELECT a, n, COUNT(*) AS c, MIN(ts) AS b, MAX(ts) AS e FROM (SELECT a, ts, SUM(gap) OVER (PARTITION BY a ORDER BY ts) AS n FROM (SELECT a, ts, CASE WHEN ts > LAG(ts) OVER (PARTITION BY a ORDER BY ts) + 2 THEN 1 ELSE 0 END AS gap FROM S) AS p) AS q GROUP BY a, n
+-- bounded: 33
+
+-- of all rows, with values
+SELECT n, COUNT(DISTINCT b) AS c, MAX(v) AS m FROM (SELECT b, v, COUNT(CASE WHEN v > 0 THEN 1 END) OVER (ORDER BY ts) AS n FROM S) AS q GROUP BY n
+-- bounded: 6
+
+-- below a condition, with another name
+SELECT k, m, SUM(v) AS s FROM (SELECT a AS k, b, v, n AS m FROM (SELECT a, b, v, SUM(CASE v WHEN 1 THEN 2 END) OVER (PARTITION BY a ORDER BY ts ROWS UNBOUNDED PRECEDING) AS n FROM S) AS p WHERE v < 2) AS q GROUP BY m, k
+-- bounded: 22
+
+-- a sum of what may be negative falls
+SELECT a, n, COUNT(*) AS c FROM (SELECT a, SUM(v) OVER (PARTITION BY a ORDER BY ts) AS n FROM S) AS q GROUP BY a, n
+-- unknown
+
+-- of each partition it rises, and not of all rows
+SELECT n, COUNT(*) AS c FROM (SELECT COUNT(*) OVER (PARTITION BY a ORDER BY ts) AS n FROM S) AS q GROUP BY n
+-- unknown
+
+-- from the last row on it falls
+SELECT b, n, COUNT(*) AS c FROM (SELECT b, COUNT(*) OVER (PARTITION BY b ORDER BY ts DESC) AS n FROM S) AS q GROUP BY b, n
+-- unknown
+
+-- rows that wait come late
+SELECT q.b, q.n, COUNT(*) AS c FROM (SELECT b, ts, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S) AS q LEFT JOIN T ON T.b = q.b AND T.a = q.n AND T.ts BETWEEN q.ts AND q.ts + 2 GROUP BY q.b, q.n
+-- unknown

@@ -1,0 +1,178 @@
+"""`unique` of a stream: each key comes once while it is remembered, which a job sees to, and M counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.catalog import catalog_from_mapping, parse_catalog
+from streambound.analyzer.errors import CatalogError
+from streambound.jobs import compile as compile_sql
+from streambound.synopsis_exec.ended_rows import counting
+from support.circuits import (
+    Circuit,
+    certificate_of,
+    checked_circuit,
+    circuit_plan,
+    in_duckdb,
+    in_the_end,
+    proof_of,
+    proved,
+    random_rows,
+    restarts_and_other_ticks_change_nothing,
+    run_circuit,
+)
+from support.embedded import run_here
+from support.jobs import read, write
+from support.operator_queries import coming_once
+from support.profiles import MORE
+
+STREAM: dict[str, Any] = {
+    "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+    "timestamp": "ts",
+    "max_per_timestamp": 2,
+}
+OFTEN: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}}
+
+
+def once(unique: list[Any], within: int | None = None, **more: Any) -> dict[str, Any]:
+    """S with keys that come once."""
+    promise = {"unique": unique} | ({} if within is None else {"within": within})
+    return {"streams": {"S": STREAM | promise | more, "T": STREAM}}
+
+
+FEW = {"a": {"values": [1, 2, 3, 9]}, "b": [0, 2]}
+WINDOW = "S.ts <= T.ts + 4 AND T.ts <= S.ts + 4"
+BOUNDED: dict[str, tuple[str, dict[str, Any], int]] = {
+    "rows one by one": ("SELECT a, v FROM S WHERE v > 0", once(["a"], 7), 14),
+    "two keys": ("SELECT a, v FROM S", once([["a"], ["a", "b"]], 7), 28),
+    "the values of a key, NULL with them": ("SELECT a, v FROM S", once(["a"], domain=FEW), 5),
+    "a key of two columns for ever": ("SELECT a, v FROM S WHERE v > 0", once(["a", "b"], domain=FEW), 5 * 4),
+    "fewer values than rows": ("SELECT a, v FROM S", once(["a"], 7, domain=FEW), 5),
+    "fewer rows than values": ("SELECT a, v FROM S", once(["a"], 2, domain=FEW), 4),
+    "groups": ("SELECT b, COUNT(*) AS n FROM S GROUP BY b", once(["a"], 3, domain={"b": [0, 2]}), 6 + 4),
+    "a join": (f"SELECT S.a, T.v FROM S JOIN T ON S.a = T.a AND {WINDOW}", once(["a"], 9), 18 + 8 + 8),
+    "an outer join": (f"SELECT S.a, T.v FROM S LEFT JOIN T ON S.a = T.a AND {WINDOW}", once(["a"], 9), 18 + 8 + 8),
+    "all rows there are": ("SELECT S.v, T.a FROM S LEFT JOIN T ON S.a = T.a", once(["a"], domain=FEW), 5 + 5 + 4 + 4),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_memory_of_keys_counts(name: str) -> None:
+    sql, catalog, most = BOUNDED[name]
+    if name == "all rows there are":
+        catalog["streams"]["T"] = catalog["streams"]["S"]
+    checked, found = proved(sql, catalog)
+    assert found == most
+    assert checked.circuit_bound is not None
+    keys = [state for state in checked.circuit_bound.states if state.proposition == "K4"]
+    assert keys and all(state.name.startswith("unique a") and "S.a" in state.keys for state in keys[:1])
+    certificate = certificate_of(checked)
+    for number, claimed in enumerate(certificate["keys"]):
+        fewer = json.loads(json.dumps(certificate))
+        value = claimed["size"]["value"] - 1
+        fewer["keys"][number]["size"] = {"formula": str(value), "value": value}
+        assert proof_of(checked, fewer).faults
+    assert proof_of(checked, certificate | {"keys": []}).faults
+
+
+def _first_rows(sql: str, catalog: dict[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """Random rows, those that keep the promise, and how many do not."""
+    rows = random_rows(1, seed)
+    good = {name: coming_once(body, rows[name]) for name, body in catalog["streams"].items()}
+    return rows, good, sum(map(len, rows.values())) - sum(map(len, good.values()))
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_job_keeps_the_first_row_of_each_key(name: str) -> None:
+    sql, catalog, _ = BOUNDED[name]
+    checked, most = proved(sql, catalog)
+    left_out = 0
+    for seed in range(3 * MORE):
+        rows, good, bad = _first_rows(sql, catalog, seed)
+        for ticks in (4, None):
+            found = run_circuit(checked, rows, ticks=ticks)
+            assert in_the_end(found.printed) == in_duckdb(sql, good), seed
+            assert found.peak <= most
+        left_out += bad
+        plan = circuit_plan(checked)
+        items = [
+            (None, table, row)
+            for table, mine in rows.items()
+            for row in mine
+            if table in (item.name for item in plan.inputs)
+        ]
+        kept = [row for _, table, row in counting(plan.inputs, items) if table == "S"]
+        assert sorted(map(repr, kept)) == sorted(map(repr, good["S"])), "what `verify` compares with"
+    assert left_out > 10
+
+
+@pytest.mark.parametrize("name", ["two keys", "an outer join", "a key of two columns for ever"])
+def test_restarts_and_other_steps_change_nothing(name: str) -> None:
+    sql, catalog, _ = BOUNDED[name]
+    case = {"sql": sql, "catalog": catalog, "mode": "changes", "input": random_rows(1, 3)}
+    restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))
+
+
+def test_a_witness_keeps_the_promise() -> None:
+    """Of a key that comes again some time DISTINCT has no end; of one that never does there are only so many rows."""
+    assert str(checked_circuit("SELECT DISTINCT a FROM S", once(["a"], 5)).verdict) == "unbounded"
+    cross = "SELECT S.v, T.a FROM S JOIN T ON S.b = T.b"
+    assert str(checked_circuit(cross, OFTEN).verdict) == "unbounded"
+    assert str(checked_circuit(cross, once(["a"], 5)).verdict) == "unbounded"
+    assert str(checked_circuit("SELECT S.v, S.b FROM S, T WHERE T.ts > S.ts", once(["a"], 5)).verdict) == "unbounded"
+    few = {"streams": dict.fromkeys("ST", STREAM | {"unique": ["a"], "domain": {"a": [1, 3]}})}
+    assert str(checked_circuit(cross, few).verdict) == "unknown"
+
+
+def test_rows_are_put_aside_and_counted(tmp_path: Path) -> None:
+    catalog = once(["a"], 5)
+    job = compile_sql("SELECT a, v FROM S WHERE v > 1", catalog)
+    assert job.placement == "driver"
+    rows = [{"a": 1, "b": 0, "v": 1, "ts": 1}, {"a": 1, "b": 0, "v": 2, "ts": 5}, {"a": 1, "b": 0, "v": 3, "ts": 6}]
+    more = [
+        {"a": None, "b": 0, "v": 3, "ts": 7},
+        {"a": None, "b": 0, "v": 2, "ts": 7},
+        {"a": 2, "b": 0, "v": 0, "ts": 30},
+    ]
+    for number, part in enumerate((rows[:1], rows[1:], more)):
+        write(tmp_path / "in" / "S" / f"{number}.jsonl", *part, modified=1_600_000_000 + number)
+    summary = run_here(job.compiled.job, tmp_path)
+    assert [(row["a"], row["v"]) for row in read(tmp_path / "output")] == [(1, 3), (None, 2)]
+    words = "a second row of a key that comes once: a within 5"
+    assert summary["quarantined"] == {words: 2}
+    told = [json.loads(row["row"]) for row in read(tmp_path / "quarantine")]
+    assert told == [rows[1], more[0]]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('unique = ["c"]', "'c' is no column of S"),
+        ('unique = "a"', "must be a list of strings"),
+        ("unique = []", "names no column"),
+        ('unique = ["a", "A"]', "is named twice"),
+        ('unique = ["a"]', "nothing says how long a key of a is remembered"),
+        ('unique = ["a", "b"]', "nothing says how long a key of a, b is remembered"),
+        ('unique = ["l"]\nwithin = 3', "l is no simple value"),
+        ('unique = ["a"]\nwithin = 0', "within must be longer than nothing"),
+        ("within = 3", "within says how long a unique key is remembered"),
+        ('unique = ["a"]\nwithin = "soon"', "within must be a length of time"),
+        ('unique = ["a"]\nwithin = 3\nperiod = ["ts", "e"]', "rows with periods are unique while they are valid"),
+    ],
+)
+def test_what_a_catalog_may_say(more: str, message: str) -> None:
+    text = (
+        f'[streams.S]\ntimestamp = "ts"\n{more}\n'
+        'columns = { ts = "bigint", e = "bigint", a = "bigint", b = "tinyint", l = "array<int>" }\n'
+    )
+    with pytest.raises(CatalogError, match=message):
+        parse_catalog(text)
+
+
+def test_relations_have_none() -> None:
+    with pytest.raises(CatalogError, match="unknown key 'unique'"):
+        catalog_from_mapping({"relations": {"R": {"columns": {"a": "bigint"}, "unique": ["a"]}}})
