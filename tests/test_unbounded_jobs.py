@@ -69,7 +69,7 @@ def plan_of(case: Case) -> Plan | None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(drawn(lambda choices: make_case(choices, Features(), (0, 3))))
 def test_every_prefix_prints_what_sql_says(case: Case) -> None:
     plan = plan_of(case)
@@ -80,15 +80,15 @@ def test_every_prefix_prints_what_sql_says(case: Case) -> None:
 
 def test_a_fixed_sample_has_bags_sets_unions_and_results() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(240):
+    for seed in range(150):
         case = make_case(Choices.seeded(seed), Features(), (0, 3))
         plan = plan_of(case)
         if plan is not None and (found := check(case, plan)[0]):
             seen["set" if plan.distinct else "bag"] += 1
             seen["several branches"] += plan.several
             seen["results"] += found
-    assert min(seen["set"], seen["bag"], seen["several branches"]) > 5, seen
-    assert seen["results"] > 200
+    assert min(seen["set"], seen["bag"], seen["several branches"]) > 3, seen
+    assert seen["results"] > 120
 
 
 def test_what_is_bounded_has_its_usual_job() -> None:

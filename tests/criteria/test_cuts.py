@@ -112,7 +112,7 @@ def _row(choices: Choices, catalog: Catalog, stream: str, ts: int) -> dict[str, 
 
 
 @pytest.mark.slow
-@examples(25)
+@examples(12)
 @given(drawn(_case))
 def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -> None:
     sql, catalog, rows = case

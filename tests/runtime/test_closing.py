@@ -124,16 +124,16 @@ def test_late_rows_are_put_aside_and_the_others_are_right(case: Case) -> None:
 def test_a_fixed_sample_closes_waits_restarts_and_is_late() -> None:
     """So that the properties above cannot become true of nothing."""
     total: Counter[str] = Counter()
-    for seed in range(40):
+    for seed in range(24):
         seen = check(make_case(Choices.seeded(seed), within=seed % 2 == 0))
         assert seen["late"] == 0 or seed % 2
         total.update({what: bool(n) for what, n in seen.items()})
-    assert total["printed"] > 15, total
-    assert total["printed before the end"] > 7, total
-    assert total["held back"] > 7, total
-    assert total["restarts"] > 7, total
-    assert total["replays"] > 3, total
-    assert total["late"] > 3, total
+    assert total["printed"] > 9, total
+    assert total["printed before the end"] > 4, total
+    assert total["held back"] > 4, total
+    assert total["restarts"] > 4, total
+    assert total["replays"] > 1, total
+    assert total["late"] > 1, total
 
 
 def arrived(name: str, *times: int) -> tuple[Event, ...]:

@@ -125,7 +125,7 @@ def check(case: Case) -> Counter[str] | None:
     return seen
 
 
-@examples(25)
+@examples(15)
 @given(drawn(make_case))
 def test_any_query_in_any_order_in_any_batches_with_a_restart(case: Case) -> None:
     assume(check(case) is not None)
@@ -134,8 +134,8 @@ def test_any_query_in_any_order_in_any_batches_with_a_restart(case: Case) -> Non
 def test_a_fixed_sample_prints_early_restarts_and_is_out_of_order() -> None:
     """So that the property above cannot become true of nothing."""
     total: Counter[str] = Counter()
-    for seed in range(40):
+    for seed in range(24):
         seen = check(make_case(Choices.seeded(seed)))
         total.update({what: bool(n) for what, n in (seen or {}).items()})
-    assert min(total[what] for what in ("printed", "restarted with something", "out of order")) > 6, total
-    assert total["printed before the end"] > 3, total
+    assert min(total[what] for what in ("printed", "restarted with something", "out of order")) > 3, total
+    assert total["printed before the end"] > 1, total
