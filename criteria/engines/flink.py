@@ -56,7 +56,9 @@ from streambound.criteria.engines.profile import (
 
 _TTL = "table.exec.state.ttl"
 _FORGET = EngineFix(
-    f"set {_TTL}, or the hint STATE_TTL", False, loses="what comes later than that finds nothing of its key"
+    f"set {_TTL}, or the hint STATE_TTL",
+    False,
+    loses="what comes later than that finds nothing of its key; a day is an example",
 )
 _KEEPING = ("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST")
 """Aggregates that keep every value of rows that change."""
@@ -83,9 +85,10 @@ def flink_duration(text: str) -> Micros | None:
 
 @dataclass
 class FlinkModel(EngineModel):
-    """Reads a query as Flink's planner makes operators of it; ``hints`` are the STATE_TTL of the SELECT around."""
+    """Reads a query as Flink's planner makes operators of it; ``hints`` are the STATE_TTL of the ``select`` around."""
 
     hints: dict[str, Micros] = field(default_factory=dict)
+    select: exp.Select | None = None
 
     def visit(self, tree: nodes.Tree, needed: frozenset[int], pending: tuple[exp.Expr, ...]) -> Flow:
         """The rows of an operator, under the hints of its SELECT."""
@@ -94,9 +97,9 @@ class FlinkModel(EngineModel):
             self.keep(tree, self._state("changelog normalize", tree, None, why, ttl=self.profile.ttl))
         if not isinstance(tree, nodes.Project) or not isinstance(tree.syntax, exp.Select):
             return super().visit(tree, needed, pending)
-        outer, self.hints = self.hints, _hints(tree.syntax)
+        outer, self.hints, self.select = (self.hints, self.select), _hints(tree.syntax), tree.syntax
         flow = super().visit(tree, needed, pending)
-        self.hints = outer
+        self.hints, self.select = outer
         return flow
 
     def time_of_window(self, bucket: nodes.Bucket, time: exp.Expr, flow: Flow) -> tuple[EventMark | None, Near | None]:
@@ -111,6 +114,13 @@ class FlinkModel(EngineModel):
         """How long a state is kept: a hint comes before the setting, and 0 is for ever."""
         hinted = [self.hints[name.lower()] for name in names if name.lower() in self.hints]
         return (hinted[0] if hinted else self.profile.ttl) or None
+
+    def _forgotten(self, names: Sequence[str]) -> EngineFix:
+        """A hint that rows of these sources are kept for a day, at the SELECT around; words where it has hints."""
+        if self.layout is None or self.select is None or not names:
+            return _FORGET
+        pairs = ", ".join(f"'{name}' = '1d'" for name in names)
+        return replace(_FORGET, edits=self.layout.hint(self.select, f"STATE_TTL({pairs})"))
 
     def _state(
         self, operator: str, tree: nodes.Tree, values: int | None, why: str, fix: EngineFix = _FORGET,
@@ -227,6 +237,7 @@ class FlinkModel(EngineModel):
     ) -> None:  # fmt: skip
         """A join that keeps both sides: each distinct row of what is read of them, with how often it came."""
         why, fix = self._not_interval(tree, flows, names, parts, bounds, keys)
+        fix = self._forgotten(names) if fix == _FORGET else fix
         by, states = 0, list[EngineState]()
         for word, name, flow in zip(SIDES, names, flows, strict=True):
             values = flow.values(p - by for p in read if by <= p < by + len(flow.columns))
@@ -309,7 +320,9 @@ class FlinkModel(EngineModel):
         kept = None if values is None or more is None else values
         if values is not None and more is None:
             why = "every value of a DISTINCT aggregate, of an array, or of MIN and MAX of rows that change, is kept"
-        self.keep(tree, self._state(operator, tree, kept, why, fix, self._ttl(*self._names(tree))))
+        names = self._names(tree)
+        fix = self._forgotten(names) if fix == _FORGET else fix
+        self.keep(tree, self._state(operator, tree, kept, why, fix, self._ttl(*names)))
         columns = tuple(replace(one, mark=None) for one in flow.columns)
         return replace(flow, columns=columns, rate=None, changing=True, keyed=True)
 

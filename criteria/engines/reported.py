@@ -122,6 +122,9 @@ def _without(tree: exp.Expr, added: tuple[str, ...]) -> exp.Expr:
 
 
 def _unparenthesized(tree: exp.Expr) -> exp.Expr:
+    """A tree without parentheses, and without hints, of which a patch only adds some."""
+    for select in tree.find_all(exp.Select):
+        select.set("hint", None)
     return tree.transform(  # type: ignore[no-any-return]
         lambda node: node.this if isinstance(node, exp.Paren) else node
     )

@@ -92,6 +92,11 @@ class Layout:
             return ()
         return (self._insert(self.positions.whole(group.expressions[-1]).end, f", {key}"),)
 
+    def hint(self, select: exp.Select, text: str) -> tuple[Edit, ...]:
+        """A hint of a SELECT that has none."""
+        block = self.block(select) if select.args.get("hint") is None else None
+        return () if block is None else (self._insert(self.tokens[block.first].end + 1, f" /*+ {text} */"),)
+
     def item(self, select: exp.Select, text: str) -> tuple[Edit, ...]:
         """One more item of a select list, behind the others."""
         block = self.block(select)

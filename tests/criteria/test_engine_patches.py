@@ -180,3 +180,23 @@ def test_what_does_not_follow_is_not_added(sql: str) -> None:
 )  # fmt: skip
 def test_flink_reads_windows_by_both_of_their_ends(sql: str, added: str) -> None:
     assert patches(sql, "flink") == [sql + added]
+
+
+@pytest.mark.parametrize(
+    ("sql", "patched"),
+    [
+        ("SELECT v, COUNT(*) AS n FROM s GROUP BY v",
+         "SELECT /*+ STATE_TTL('s' = '1d') */ v, COUNT(*) AS n FROM s GROUP BY v"),
+        ("select a.v from s a join t b on a.k = b.k",
+         "select /*+ STATE_TTL('a' = '1d', 'b' = '1d') */ a.v from s a join t b on a.k = b.k"),
+    ],
+)  # fmt: skip
+def test_a_hint_of_flink_forgets_and_says_what_is_lost(sql: str, patched: str) -> None:
+    (one,) = some_statements(SourceText("q.sql", sql))
+    checked = Checked(one, Verdict.UNKNOWN, (), tree=lower(one, CATALOG).tree)
+    reading = read_on(checked, CATALOG, EngineProfile(StreamEngine.FLINK))
+    assert reading is not None
+    fixes = {fix for found in findings(reading, one.source, one.span) for fix in found.fixes}
+    assert {(fix.kind, fix.sql) for fix in fixes} == {(FixKind.CHANGES_RESULTS, patched)}
+    assert all("finds nothing of its key" in fix.note for fix in fixes)
+    assert not patches(patched, "flink"), "nothing is kept for ever then"
