@@ -28,6 +28,7 @@ from streambound.preprocess.trees.hidden_keys import hidden_keys
 from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.padding import padded_rows
 from streambound.preprocess.trees.plain_conditions import plain_conditions
+from streambound.preprocess.trees.running_groups import running_groups
 from streambound.preprocess.trees.scalars import scalars_joined
 from streambound.preprocess.trees.streams_together import streams_together
 from streambound.preprocess.trees.sums import groups_of_pairs, sums_below
@@ -181,11 +182,12 @@ FORMS: tuple[tuple[Pass, ...], ...] = (
     tuple(one for one in PASSES if one is not flat_aggregates),
     (*PASSES, streams_together),
     (*PASSES, hidden_keys),
+    (running_groups, *PASSES),
 )
 """The passes of each normal form.
 
 Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go with a
-key that ends (K3); streams may be a block of their own; groups may show when they close.
+key that ends (K3); streams may be a block of their own; groups may show when they close, or be of running aggregates.
 """
 
 

@@ -24,6 +24,7 @@ from streambound.preprocess.trees.late_values import values_in_blocks
 from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.padding import padded_rows
 from streambound.preprocess.trees.plain_conditions import plain_conditions
+from streambound.preprocess.trees.running_groups import running_groups
 from streambound.preprocess.trees.scalars import scalars_joined
 from streambound.preprocess.trees.streams_together import streams_together
 from streambound.preprocess.trees.sums import sums_below
@@ -44,7 +45,7 @@ _PASSES: Mapping[str, Callable[[Tree, Catalog], Tree]] = {
     one.__name__: one
     for one in (
         plain_conditions, padded_rows, scalars_joined, flat_aggregates, arguments_down, hidden_keys, conditions_down,
-        streams_together,
+        streams_together, running_groups,
     )
 }  # fmt: skip
 """Rewrites of a whole tree."""

@@ -60,8 +60,10 @@ def test_what_the_server_knows_is_named(remote: Any) -> None:
 
 
 def test_sessions_of_connect_stay_as_they_are(remote: Any, spark: Any) -> None:
+    before = {table.name for table in spark.catalog.listTables()}
     checked(orders(remote))
-    assert os.environ["SPARK_REMOTE"] == "sc://localhost:1" and not spark.catalog.tableExists("orders")
+    assert os.environ["SPARK_REMOTE"] == "sc://localhost:1"
+    assert {table.name for table in spark.catalog.listTables()} == before
 
 
 def test_a_program_with_a_remote_session_runs_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

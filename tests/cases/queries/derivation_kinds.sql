@@ -111,3 +111,6 @@ SELECT S.ts, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND S.ts BETWEEN T.ts AND 
 
 -- groups that a later one passes
 SELECT b, n, COUNT(*) AS c FROM (SELECT b, SUM(f) OVER (PARTITION BY b ORDER BY ts) AS n FROM (SELECT b, ts, CASE WHEN v > 0 THEN 1 ELSE 0 END AS f FROM S) AS p) AS q GROUP BY b, n
+
+-- groups by the newer row
+SELECT T.ts, MAX(S.v) AS m FROM T LEFT JOIN S ON S.b = T.b AND S.ts <= T.ts GROUP BY T.ts

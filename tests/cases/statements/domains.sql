@@ -197,3 +197,18 @@ SELECT b, n, COUNT(*) AS c FROM (SELECT b, COUNT(*) OVER (PARTITION BY b ORDER B
 -- rows that wait come late
 SELECT q.b, q.n, COUNT(*) AS c FROM (SELECT b, ts, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S) AS q LEFT JOIN T ON T.b = q.b AND T.a = q.n AND T.ts BETWEEN q.ts AND q.ts + 2 GROUP BY q.b, q.n
 -- unknown
+
+-- Groups by the newer row.
+--
+
+-- pairs without a lower limit
+SELECT T.b, MAX(S.v) AS m, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND S.ts <= T.ts GROUP BY T.b, T.v, T.ts
+-- bounded: 11
+
+-- rows without a partner, too
+SELECT T.ts, T.a, MIN(S.v) FILTER (WHERE S.b > 0) AS m, COUNT(S.v) AS n FROM T LEFT JOIN S ON S.a = T.a AND S.ts <= T.ts GROUP BY T.ts, T.a
+-- bounded: 11
+
+-- conditions of each side, and a condition on the group
+SELECT T.ts DIV 5 AS w, MAX(S.v) AS m FROM S, T WHERE S.a = T.a AND T.ts >= S.ts AND S.v < 2 AND T.v > 0 GROUP BY T.ts DIV 5 HAVING MAX(S.v) > 0
+-- bounded: 12
