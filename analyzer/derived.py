@@ -21,10 +21,10 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.expressions.rows import ROW, columns_of_row
+from streambound.analyzer.function_calls import as_written
 from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
 from streambound.analyzer.render import identifier
 from streambound.analyzer.types import DataType, Family
-from streambound.analyzer.user_functions import as_written
 from streambound.analyzer.work import spend
 
 MOST_OPERATORS, MOST_NESTED = 150, 40

@@ -23,6 +23,7 @@ from streambound.analyzer.expressions.dialect import parsed_tokens, tokens_of
 from streambound.analyzer.file_views import Created, FileView, Views, with_views
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.foreign_forms import foreign_comments, known_forms, named_form, without_emit
+from streambound.analyzer.function_calls import with_functions
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.names import LETTERS, as_name, is_name
 from streambound.analyzer.seq_blocks import SeqBlock, cut_blocks, whole_tree
@@ -38,7 +39,7 @@ from streambound.analyzer.syntax_errors import (
 )
 from streambound.analyzer.templates import Templates, is_of_dbt, templates
 from streambound.analyzer.unread_clauses import unread_clauses
-from streambound.analyzer.user_functions import UserFunction, with_functions
+from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.work import spend
 
 _NO_NAMES = CatalogNames()

@@ -8,7 +8,6 @@ the program as it is here, or a name in it could be another's, there is no patch
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from streambound.importing.frames.plan_sql import FrameName, FrameSql
 
 _MODULE = "pyspark.sql.functions"
-_LITERAL = re.compile(r"""[rR]?(\"{3}|'{3}|"|')(.*)\1""", re.DOTALL)
-"""A string as it is written, whose text stands in it as it is."""
+_QUOTES = ('"""', "'''", '"', "'")
 _LOWER = (ast.Compare, ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
 """What ``&`` binds closer than, beside ``|`` and ``^``."""
 _LOADS = ("load", "json", "csv", "parquet", "orc", "text", "xml", "table")
@@ -224,12 +222,15 @@ class ProgramPatches:
         if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):
             return
         start, end = self.program.ends(literal)
-        plain = _LITERAL.fullmatch(self.program.source.text[start:end])
+        written = self.program.source.text[start:end]
+        quote = next((one for one in _QUOTES if written.lstrip("rR").startswith(one)), "")
+        inside = len(written) - len(written.lstrip("rR")) + len(quote)
         statements = split_statements(SourceText(self.program.source.file, literal.value))
         text = self._sql(fix, lambda one: _qualified(one) or (identifier(one.name) if one.alone else ""))
-        if plain is None or plain[2] != literal.value or plain[1] in text or len(statements) != 1 or not text:
+        is_plain = quote and written[inside:] == f"{literal.value}{quote}"  # its text stands in it as it is
+        if not is_plain or quote in text or len(statements) != 1 or not text:
             return
-        statement, start = statements[0], start + plain.start(2)
+        statement, start = statements[0], start + inside
         kind = exp.Join if node.kind == "Join" else exp.Group
         found = list(statement.tree.find_all(kind)) if statement.tree is not None else []
         if len(found) != 1:

@@ -20,8 +20,8 @@ from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.function_calls import as_written
 from streambound.analyzer.spans import Span
-from streambound.analyzer.user_functions import as_written
 from streambound.criteria.dataflow.aggregates import keyed_rows
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.judge import Judgement

@@ -69,7 +69,7 @@ def test_a_finite_stream_bounds_what_equals_it_only_once_it_is_there() -> None:
     catalog = streams("S T F")
     decision = decided("SELECT T.a FROM S, T, F WHERE S.ts > T.ts AND T.a = F.a AND F.ts <= 5", catalog)
     rows = {"T": [{"a": n, "b": 0, "ts": n // 9} for n in range(45)], "F": [{"a": 44, "b": 0, "ts": 5}], "S": []}
-    run, limit = run_kernel(decision, catalog, rows), formula_value(decision, catalog, rows)
+    run, limit = run_kernel(decision, catalog, rows, together=1), formula_value(decision, catalog, rows)
     assert run.peak >= 45
     assert limit is not None
     assert run.peak <= limit

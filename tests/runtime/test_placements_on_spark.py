@@ -97,7 +97,7 @@ def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path
     assert texts(tmp_path / "buckets") == texts(tmp_path / "driver")
     assert counts(here) == counts(there)
     assert here["results"] > 5
-    assert len(list((tmp_path / "buckets" / "checkpoint" / "buckets").iterdir())) == 16
+    assert len(list((tmp_path / "buckets" / "checkpoint" / "buckets").iterdir())) == 4
 
 
 def test_nothing_remembered_gives_the_same_of_rows_in_order(spark: Any, recorded: Path, tmp_path: Path) -> None:
