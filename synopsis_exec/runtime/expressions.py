@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streambound_runtime.database import instance
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
@@ -66,22 +67,26 @@ def _database() -> DuckDBPyConnection:
     return instance("expressions are computed", _NOT_EXACT, memory_limit="1GB")
 
 
-def with_function(name: str, function: Callable[..., Any], arguments: Sequence[str], result: str) -> None:
+PlainValue = bool | int | float | str | date | None
+"""What a function of the user's gives."""
+
+
+def with_function(name: str, function: Callable[..., PlainValue], arguments: Sequence[str], result: str) -> None:
     """Let expressions call a function, instead of one of its name."""
     import duckdb
     from duckdb.func import SPECIAL
 
-    kinds: list[Any] = [_of_function(one) for one in (*arguments, result)]
-    database, (*given, kind) = _database(), kinds
+    database = _database()
+    *given, kind = (database.type(_of_function(one)) for one in (*arguments, result))
     with suppress(duckdb.InvalidInputException):
         database.remove_function(name)
 
-    def called(*values: Any) -> Any:
+    def called(*values: object) -> PlainValue:
         return function(*values)
 
     each = [Parameter(f"a{place}", Parameter.POSITIONAL_ONLY) for place in range(len(given))]
     called.__signature__ = Signature(each)  # type: ignore[attr-defined]  # DuckDB reads how many there are
-    database.create_function(name, called, given, kind, null_handling=SPECIAL)
+    database.create_function(name, called, [*given], kind, null_handling=SPECIAL)
 
 
 def _of_function(kind: str) -> str:
