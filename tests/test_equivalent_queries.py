@@ -233,6 +233,6 @@ def test_what_can_never_hold_is_reported_and_costs_nothing(where: str, code: str
         assert _bound(decision) == _bound(alone)
         return
     assert (found.entries.value, found.entries.text, found.tables) == (0, "0", ())
-    run = run_kernel(decision, PLAIN, small_rows(Choices.seeded(1), PLAIN))
+    run = run_kernel(decision, PLAIN, small_rows(Choices.seeded(1), PLAIN), together=1)
     assert len(run.entries) > 3
     assert not any(run.printed.values()) and run.peak == run.limit == 0
