@@ -18,7 +18,7 @@ from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromis
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.view import ONLY_ROW, OperatorView, place_of
 from streambound.criteria.dataflow.views import RECURSION, Views
 
 LEFT, RIGHT = "left side", "right side"
@@ -215,6 +215,12 @@ def path_of(node: TreeNode, source: str) -> str:
             return "rows"
         case nodes.Bucket() if source not in node.input("input").view.sources:
             return "bucket"
+        case nodes.Join() if source.startswith(f"{ONLY_ROW}left") and not node.input("left").view.sources:
+            return "left.row"
+        case nodes.Join() if source.startswith(f"{ONLY_ROW}right") and source not in node.input("left").view.sources:
+            if not node.input("right").view.sources:
+                return "right.row"
+            name = "right"
         case nodes.Join() if source not in node.input("left").view.sources:
             name = "right"
         case nodes.Join() | nodes.Except() | nodes.Intersect():

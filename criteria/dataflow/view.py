@@ -18,6 +18,8 @@ from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.criteria.size import Size
 
 Places = frozenset[int]
+ONLY_ROW = "the only row of the "
+"""Sources that stand for the row of a join's side, the right or the left one, which is made of no others'."""
 BUCKET_ENDS = ("start", "end", "last")
 """What a bucket's columns are: its start, its end, and its last microsecond."""
 

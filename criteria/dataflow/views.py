@@ -30,6 +30,7 @@ from streambound.criteria.dataflow.counting import present, rows_of
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.view import (
     BUCKET_ENDS,
+    ONLY_ROW,
     BucketEnd,
     OperatorView,
     Places,
@@ -374,7 +375,13 @@ class Views:
         if tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT):  # a version's rows are of the row beside them
             theirs = {n: replace(one, by=frozenset(mine)) if one.version else one for n, one in theirs.items()}
         origins = [*left.origins, *(frozenset(renamed[name] for name in one) for one in right.origins)]
-        sources = {**mine, **{renamed[name]: one for name, one in theirs.items()}}
+        theirs = {renamed[name]: one for name, one in theirs.items()}
+        width = len(left.schema)
+        if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
+            mine, origins[:width] = _with_missing("left", mine, origins[:width], theirs)
+        if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.FULL):
+            theirs, origins[width:] = _with_missing("right", theirs, origins[width:], mine)
+        sources = {**mine, **theirs}
         if tree.using:
             origins = [frozenset(sources) for _ in columns]
         pairs = None if left.rows is None or right.rows is None else product([left.rows, right.rows])
@@ -387,11 +394,10 @@ class Views:
         keys: tuple[Places, ...] = ()
         alone = self._partners(tree, left, right)
         if alone[0] and tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT):
-            said = {renamed[name]: frozenset(mine) for name in theirs}
+            said = {name: frozenset(mine) for name in theirs}
             rows, keys = left.rows, left.keys
         elif alone[1] and tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.RIGHT):
-            said = {name: frozenset(renamed.values()) for name in mine}
-            width = len(left.schema)
+            said = {name: frozenset(theirs) for name in mine}
             rows, keys = right.rows, tuple(frozenset(place + width for place in key) for key in right.keys)
         else:
             said = {}
@@ -431,6 +437,19 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _with_missing(
+    side: str, sources: Mapping[str, RowSource], origins: Sequence[frozenset[str]], others: Mapping[str, RowSource]
+) -> tuple[dict[str, RowSource], list[frozenset[str]]]:
+    """A side of which a row may be missing: what is the same in all its rows says whether there is one, too.
+
+    The only row of an aggregate without keys is a source of its own then.
+    """
+    found = dict(sources)
+    if not all(origins) and not found:
+        found[f"{ONLY_ROW}{side} {len(others)}"] = RowSource(rows=Number(1), missing=True)
+    return found, [one or frozenset(found) for one in origins]
 
 
 def _rising(call: nodes.WindowCall, place: int, given: OperatorView) -> RisingColumn | None:

@@ -44,6 +44,8 @@ class SourceOfRows:
 
 
 Sources = dict[str, SourceOfRows]
+_ONLY_ROW = SourceOfRows(single=True, missing=True)
+"""The row of a join's side that is made of no others', if there is one beside it."""
 
 
 def sources(node: PlanNode) -> Sources:
@@ -99,6 +101,8 @@ def _of_pairs(node: PlanNode, kind: JoinKind) -> Sources:
         left = {name: replace(one, missing=True) for name, one in left.items()}
     if kind in (JoinKind.LEFT, JoinKind.FULL):
         right = {name: replace(one, missing=True) for name, one in right.items()}
+    left |= {} if left or kind not in (JoinKind.RIGHT, JoinKind.FULL) else {"left.row": _ONLY_ROW}
+    right |= {} if right or kind not in (JoinKind.LEFT, JoinKind.FULL) else {"right.row": _ONLY_ROW}
     only, mine, theirs = only_partner(node), frozenset(left), frozenset(right)
     kept = kind in (JoinKind.INNER, JoinKind.LEFT)
     right = {name: replace(one, by=mine) if kept and one.version else one for name, one in right.items()}
@@ -163,7 +167,11 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
     if found is None:
         return frozenset(sources(node))
     read = [found.column] if found.column is not None else found.node.read_by(found.expression)
-    return _named(found.name, says_all(found.node, read))
+    said = _named(found.name, says_all(found.node, read))
+    if said or not found.missing:
+        return said
+    # what is the same in all rows of a side says whether there is one
+    return frozenset(name for name in sources(node) if name.startswith(f"{found.name}."))
 
 
 def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
@@ -178,7 +186,8 @@ def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
         if (found := origin(node, one)) is not None:
             read = [found.column] if found.column is not None else sorted(found.node.read_by(found.expression))
             for ways in product(*(ways_to_say(found.node, place) for place in read)):
-                yield _named(found.name, frozenset[str]().union(*ways))
+                if (said := frozenset[str]().union(*ways)) or not found.missing:
+                    yield _named(found.name, said)
 
 
 # --- when rows are taken back -----------------------------------------------------------------------------------------

@@ -212,3 +212,10 @@ SELECT T.ts, T.a, MIN(S.v) FILTER (WHERE S.b > 0) AS m, COUNT(S.v) AS n FROM T L
 -- conditions of each side, and a condition on the group
 SELECT T.ts DIV 5 AS w, MAX(S.v) AS m FROM S, T WHERE S.a = T.a AND T.ts >= S.ts AND S.v < 2 AND T.v > 0 GROUP BY T.ts DIV 5 HAVING MAX(S.v) > 0
 -- bounded: 12
+
+-- The only row of a side may be missing.
+--
+
+-- what it says is NULL then
+SELECT q.m, COUNT(*) AS c FROM S LEFT JOIN (SELECT MAX(v) AS m FROM T) AS q ON S.b = 1 GROUP BY q.m
+-- bounded: 5
