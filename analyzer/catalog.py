@@ -233,6 +233,10 @@ class Catalog:
         except ValueError:
             return None, None
 
+    def read_by(self, source: SourceText) -> tuple[SourceText, ...]:
+        """The other files whose views a text may read, and those that these may read."""
+        return () if self.elsewhere is None else self.elsewhere.read_by(source)
+
     @property
     def readable(self) -> CatalogNames:
         """What statements can read of it."""

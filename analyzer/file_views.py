@@ -84,8 +84,8 @@ def with_views(statement: Statement, views: Views, tables: frozenset[str], elsew
     """``CREATE VIEW v AS q; … FROM v  ->  WITH v AS (q) … FROM v``; what is wrong with a view is said where it is read.
 
     A view that is created again is the new one for the statements that follow, and the old one for those before. Views
-    of other files are read where neither this one nor the catalog, with its ``tables``, has the name; all that is in
-    them is where they are read.
+    of other files are read where neither this one nor the catalog, with its ``tables``, has the name; they are placed
+    where they are read.
     """
     tree = statement.tree
     if tree is None:
@@ -145,7 +145,7 @@ def _of_other_files(
 
 
 def _moved(statement: Statement, table: exp.Table) -> Statement:
-    """A statement of another file, all of which is where a table is read."""
+    """A statement of another file, placed as a whole where a table is read."""
     assert statement.tree is not None, "a view that is read has been parsed"
     tree = statement.tree.copy()
     for node in tree.walk():

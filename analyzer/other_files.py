@@ -30,6 +30,7 @@ class OtherFiles:
     names: CatalogNames
     _read: dict[str, Created] = field(default_factory=dict)
     _reading: list[str] = field(default_factory=list)
+    _direct: dict[str, tuple[SourceText, ...]] = field(default_factory=dict)
 
     @cached_property
     def _texts(self) -> dict[str, SourceText]:
@@ -53,7 +54,7 @@ class OtherFiles:
         return found
 
     def _sources(self, name: str, model: bool) -> list[SourceText]:
-        """The files that may create what is called so."""
+        """The files that may create something of that name, in small letters."""
         found = self._named.get(name, [])
         return [*found, *(one for one in self._models.get(name, []) if one not in found)] if model else found
 
@@ -65,7 +66,7 @@ class OtherFiles:
         for source in self._sources(name.lower(), model):
             if source.file == reader:
                 continue
-            if source.file in (*self._reading, *([reader] if reader in self._reading[1:] else [])):
+            if source.file in self._reading:
                 return f"{name} of {source.file} is read by what it reads itself"
             self._reading.append(reader)
             try:
@@ -89,16 +90,23 @@ class OtherFiles:
 
     def read_by(self, source: SourceText) -> tuple[SourceText, ...]:
         """The other files that a text may read, and those that these may read, in order of their names."""
-        found, left = dict[str, SourceText](), [source]
+        found, left = dict[str, SourceText](), list(self._named_in(source))
         while left:
-            text = left.pop().text
-            model = "{{" in text
-            known = self._named.keys() | self._models.keys() if model else self._named.keys()
-            for word in {word.lower() for word in _WORD.findall(text)} & known:
-                new = [one for one in self._sources(word, model) if one.file not in found and one.file != source.file]
-                found |= {one.file: one for one in new}
-                left += new
+            one = left.pop()
+            if one.file in found or one.file == source.file:
+                continue
+            found[one.file] = one
+            if one.file not in self._direct:
+                self._direct[one.file] = self._named_in(one)
+            left += self._direct[one.file]
         return tuple(found[file] for file in sorted(found))
+
+    def _named_in(self, source: SourceText) -> tuple[SourceText, ...]:
+        """The files that may create something whose name is in a text."""
+        model = "{{" in source.text
+        known = self._named.keys() | self._models.keys() if model else self._named.keys()
+        words = {word.lower() for word in _WORD.findall(source.text)} & known if known else ()
+        return tuple(one for word in words for one in self._sources(word, model))
 
 
 def among(catalog: Catalog, listed: Callable[[Catalog], Iterable[SourceText]]) -> Catalog:

@@ -126,7 +126,7 @@ class _Blaming:
         """The files that a query reads views of, and that are not as they were."""
         catalogs = self.then.catalog(Path(old.file)), self.workspace.catalog(Path(new.file))
         before, after = (
-            {one.file: one for one in (catalog.elsewhere.read_by(source) if catalog.elsewhere else ())}
+            {one.file: one for one in catalog.read_by(source)}
             for catalog, source in zip(catalogs, (old, new), strict=True)
         )
         for file, source in after.items():

@@ -128,8 +128,8 @@ class _Run:
     workspace: Sources
     settings: GateSettings
     cache: Cache
-    catalogs: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The digest of each catalog: many files have the same one, and it is long."""
+    digests: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The digest of each catalog, and of each file that others read: many have the same one, and it is long."""
 
     def judge(self, tasks: Sequence[Task], progress: Callable[[str], None]) -> Iterable[tuple[Outcome, ...]]:
         """The outcomes of each task: from the cache, else computed, and then in the cache."""
@@ -151,13 +151,16 @@ class _Run:
     def _key(self, task: Task) -> str:
         """All that the outcomes of a task depend on."""
         catalog = self.workspace.catalog(Path(task.source.file))
-        declared = (catalog.file, catalog.text)
-        if declared not in self.catalogs:
-            self.catalogs[declared] = digest(*declared)
+        read = [self._digest(one.file, one.text) for one in catalog.read_by(task.source)]
         how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode, task.engine)
-        others = catalog.elsewhere.read_by(task.source) if catalog.elsewhere is not None else ()
-        read = [(one.file, one.text) for one in others]
-        return digest(task.source.file, task.source.text, self.catalogs[declared], read, *how)
+        declared = self._digest(catalog.file, catalog.text)
+        return digest(task.source.file, task.source.text, declared, read, *how)
+
+    def _digest(self, file: str, text: str) -> str:
+        """The digest of a file's name and text, made once."""
+        if (file, text) not in self.digests:
+            self.digests[file, text] = digest(file, text)
+        return self.digests[file, text]
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""

@@ -190,9 +190,8 @@ def _judge(
 def _identity(source: SourceText, state: WorkspaceState) -> object:
     """All that the judgement of a text depends on; equal texts are most often the same one, which is quick to see."""
     catalog, policy, file = state.workspace.catalog(Path(source.file)), state.policy, source.file
-    others = catalog.elsewhere.read_by(source) if catalog.elsewhere is not None else ()
     how = policy.value("criteria", file), policy.value("allow-empty", file)
-    return source.text, catalog.file, catalog.text, *how, *((one.file, one.text) for one in others)
+    return source.text, catalog.file, catalog.text, *how, *((one.file, one.text) for one in catalog.read_by(source))
 
 
 def _registered(workspace: Workspace, policy: Policy) -> tuple[list[Path], StreamboundError | None]:
