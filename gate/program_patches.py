@@ -223,8 +223,9 @@ class ProgramPatches:
             return
         start, end = self.program.ends(literal)
         written = self.program.source.text[start:end]
-        quote = next((one for one in _QUOTES if written.lstrip("rR").startswith(one)), "")
-        inside = len(written) - len(written.lstrip("rR")) + len(quote)
+        bare = written.lstrip("rR")
+        quote = next((one for one in _QUOTES if bare.startswith(one)), "")
+        inside = len(written) - len(bare) + len(quote)
         statements = split_statements(SourceText(self.program.source.file, literal.value))
         text = self._sql(fix, lambda one: _qualified(one) or (identifier(one.name) if one.alone else ""))
         is_plain = quote and written[inside:] == f"{literal.value}{quote}"  # its text stands in it as it is
