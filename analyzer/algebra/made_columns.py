@@ -29,3 +29,12 @@ def shown_column(column: ViewColumn, span: Span) -> exp.Column:
 def is_made(column: exp.Expr) -> bool:
     """Whether a column is one that `made_column` has put in its place."""
     return bool(column.meta.get(_MADE))
+
+
+def fresh_name(taken: set[str], prefix: str) -> str:
+    """A name with that beginning that is not taken, and is from now on."""
+    number = 1
+    while f"{prefix}{number}" in taken:
+        number += 1
+    taken.add(f"{prefix}{number}")
+    return f"{prefix}{number}"

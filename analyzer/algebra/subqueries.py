@@ -16,7 +16,7 @@ from streambound.analyzer.algebra.asked_relations import AskedRelations
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.grouped_subqueries import GroupedSubquery
-from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.made_columns import fresh_name, made_column
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Apply,
@@ -232,11 +232,7 @@ class Subqueries:
 
     def fresh(self, prefix: str) -> str:
         """A name that nothing has, with that beginning."""
-        number = 1
-        while f"{prefix}{number}" in self.names:
-            number += 1
-        self.names.add(f"{prefix}{number}")
-        return f"{prefix}{number}"
+        return fresh_name(self.names, prefix)
 
     # --- joins --------------------------------------------------------------------------------------------------------
 

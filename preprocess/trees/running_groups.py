@@ -9,11 +9,11 @@ Of a LEFT JOIN all rows of S stay. What a row of S has of T is one value for eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
+from functools import partial
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.made_columns import fresh_name
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -71,7 +71,7 @@ def _made(
     rows = newer
     if kept:
         rows = Filter(newer, Scalar(exp.and_(*(one.copy() for one in kept))), syntax=tree.syntax)
-    fresh = _fresh({column.name.lower() for column in (*outer, *inner)})
+    fresh = partial(fresh_name, {column.name.lower() for column in (*outer, *inner)})
     named = [AggregateCall(fresh("_c"), c.function, c.arguments, filter=c.filter) for c in calls if c is not None]
     named.append(AggregateCall(fresh("_c"), "COUNT", ()))
     condition = Scalar(exp.and_(*(part.copy() for part in parts if part not in kept)))
@@ -115,14 +115,3 @@ def _is_of(node: exp.Expr, mine: Schema, theirs: Schema) -> bool:
         and not any(one.called(column.name, column.table) for one in theirs)
         for column in columns
     )
-
-
-def _fresh(taken: set[str]) -> Callable[[str], str]:
-    """Gives names that nothing has."""
-
-    def fresh(prefix: str) -> str:
-        name = next(name for number in count(1) if (name := f"{prefix}{number}") not in taken)
-        taken.add(name)
-        return name
-
-    return fresh
