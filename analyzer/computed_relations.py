@@ -2,7 +2,7 @@
 
 FROM S JOIN (SELECT k, COUNT(*) AS n FROM R GROUP BY k) AS c ON …  ->  FROM S JOIN c ON …, c a relation like any other
 
-Theory (docs/theory.md, "Relations without state"): its rows are as static as those that it is computed of.
+Theory (docs/theory-conditions.md, "Relations without state"): its rows are as static as those that it is computed of.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What Theorems 1 and 2 speak of: their fragment of the language, stated joins, and the paper's own definitions.
 
 The theorems are claimed for modified LTO queries. Every clause but Theorem 2's C3 is decided by P+ before the orders
-are added, without enumerating them (docs/theory.md, "Deciding without enumeration"); the tests compare with the
+are added, without enumerating them (docs/theory-paper.md, "Deciding without enumeration"); the tests compare with the
 enumeration.
 """
 

@@ -36,7 +36,7 @@ class Independence:
     Two streams are *neighbours* if one of them is never newer than the other, if they are joined with the same
     relations, or if a window between them is narrower than the time for which their tables hold tuples. Others are
     independent: the matches of a realisable set are those of its *parts*, the components of neighbours, joined as the
-    conditions between them say (docs/theory.md, section 4).
+    conditions between them say (docs/theory-bags.md).
 
     ``needs`` gives for every stream those that are never newer, itself among them; ``windows`` how much newer than it
     each other one may be, as far as that is limited; ``linked`` the pairs that are neighbours for other reasons. More

@@ -1,4 +1,4 @@
-"""The witness of an unbounded verdict: N tuples of which every subset has to be remembered (docs/theory.md, section 6).
+"""The witness of an unbounded verdict: N tuples of which every subset has to be remembered (docs/theory-witnesses.md).
 
 A witness of size N is a *prefix* for each subset of 1..N (rows that are always there, and rows per element of the
 subset) and a *probe* per element: rows that come after the prefix. Element ``k`` is in the subset or not, and the

@@ -20,8 +20,8 @@ class Reach:
     """How far the conditions of a whole query reach: of what lies beyond, they see the order alone.
 
     A witness is to work at any size, so that whether its rows satisfy a condition must depend on their elements' order
-    only (docs/theory.md, "A few elements stand for any number"). Hence its values and times are beyond all constants,
-    and farther apart than all offsets: those of every branch, not only of the one that is to blame.
+    only (docs/theory-witnesses.md, "A few elements stand for any number"). Hence its values and times are beyond all
+    constants, and farther apart than all offsets: those of every branch, not only of the one that is to blame.
 
     No constant is farther from 0 than ``constant``, and no offset between two attributes greater than ``offset``.
 

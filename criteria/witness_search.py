@@ -1,4 +1,4 @@
-"""The search for a plan whose witnesses prove that a query is not bounded (docs/theory.md, section 6).
+"""The search for a plan whose witnesses prove that a query is not bounded (docs/theory-witnesses.md).
 
 Each violation of a criterion suggests plans: which attribute takes another value in every element, which streams
 complete the matches, what the probe is. A plan counts when the witness that it builds tells all subsets apart, on the

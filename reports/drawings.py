@@ -35,14 +35,14 @@ _TABLES_LEGEND = (
 
 
 def graph_diagram(checked: Checked, decision: Decision) -> Diagram:
-    """The dependency graph of every branch (theory, section 2)."""
+    """The dependency graph of every branch (docs/theory-conditions.md)."""
     branches = decision.derivation.renamed.branches
     panels = _panels(branches, lambda _, branch: _graph_panel(Facts.of(branch)))
     return Diagram(f"Dependency graph of {decision.query.name}", _GRAPH_LEGEND, panels)
 
 
 def tables_diagram(checked: Checked, decision: Decision) -> Diagram:
-    """The sets of streams of every branch, their tables, and how tuples lead from one to the next (theory, section 4).
+    """The sets of streams of every branch, their tables, and how tuples lead on to the next (docs/theory-bags.md).
 
     Raises UsageError for a branch with more than `MOST_TABLES_DRAWN` sets.
     """

@@ -197,7 +197,7 @@ def test_a_query_that_does_not_use_punctuations_leaves_them_out() -> None:
 
 
 def test_punctuations_of_both_sides_do_not_bound_a_join() -> None:
-    """docs/theory.md, "Keys that end": the witness there sends punctuations, which the search for one does not."""
+    """docs/theory-keys.md, "Keys that end": the witness there sends punctuations, which the search for one does not."""
     catalog = bids(1)
     catalog["streams"]["ask"] = catalog["streams"]["bid"]
     joined = "SELECT b.price FROM bid b JOIN ask a ON a.auction = b.auction WHERE b.price BETWEEN 0 AND 3"

@@ -1,6 +1,6 @@
 """Equivalent ways to write a query get the same verdict, the same bound, the same culprits and the same theorem.
 
-What may differ is in docs/theory.md, "Equivalent queries". `tests/cases/sizes/` has operators.
+What may differ is in docs/theory-conditions.md, "Equivalent queries". `tests/cases/sizes/` has operators.
 """
 
 from __future__ import annotations

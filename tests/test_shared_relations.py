@@ -104,7 +104,7 @@ def test_random_queries_print_what_sql_says_within_their_bound(distinct: bool) -
 
 
 def test_a_wide_query_has_a_bound_and_a_certificate() -> None:
-    """Two unrelated streams joined with a relation, eleven newer than one of them: the example of docs/theory.md."""
+    """Two unrelated streams joined with a relation, eleven newer than one: the example of docs/theory-families.md."""
     newer = [f"Z{number}" for number in range(1, 12)]
     columns = {"A": "bigint", "B": "bigint", "C": "bigint", "V": "double", "ts": "bigint"}
     stream = {"timestamp": "ts", "columns": columns}

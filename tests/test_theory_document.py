@@ -1,4 +1,4 @@
-"""The statements and the table of docs/theory.md, executed: verdict, and the paper's theorem clause by clause."""
+"""The statements and the table of docs/theory*.md, executed: verdict, and the paper's theorem clause by clause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from streambound.criteria.bound import bound
 from support.product import decided
 
-TEXT = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="utf-8")
+PAGES = sorted((Path(__file__).parents[1] / "docs").glob("theory*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 COLUMNS = {**dict.fromkeys("ABCD", "bigint"), "U": "double", "V": "double", "s": "string", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "FSTUWXYZ"},

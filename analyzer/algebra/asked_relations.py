@@ -6,7 +6,7 @@ S WHERE EXISTS (SELECT 1 FROM R WHERE k = S.a AND b > S.b)
 S WHERE S.a < (SELECT MAX(k) FROM R)            ->  S CROSS JOIN (SELECT MAX(k) AS v FROM R) q WHERE S.a < q.v
 
 Each row has at most one partner, and exactly one where the condition holds: the rows are the same, and as many
-(docs/theory.md, "Relations without state").
+(docs/theory-conditions.md, "Relations without state").
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from support.engine_expressions import COLUMNS, random_expressions, rows
 from support.profiles import MORE
 
 KINDS = {name: kind_of(kind) for name, kind in {**COLUMNS, 'odd `"name': "bigint", "ar": "array<int>"}.items()}
-DOCUMENT = Path(__file__).parents[2] / "docs" / "run.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "expressions.md"
 
 
 def engine(text: str, kind: str) -> str:

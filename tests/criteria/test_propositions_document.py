@@ -1,4 +1,4 @@
-"""docs/propositions.md: each statement has the verdict, M and propositions beside it, and each file is there."""
+"""docs/propositions*.md: each statement has the verdict, M and propositions beside it, and each file is there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import streambound
 from support.circuits import states_of
 
 ROOT = Path(streambound.__file__).parent
-PAGE = (ROOT / "docs" / "propositions.md").read_text(encoding="utf-8")
+PAGES = ("propositions.md", "propositions-views.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in PAGES)
 CATALOG = re.search(r"```toml file=\S+\n(.*?)```", PAGE, re.DOTALL)
 ROWS = re.findall(r"^\| `(.+?)` \| (.*?) \| (.*?) \|$", PAGE, re.MULTILINE)
 

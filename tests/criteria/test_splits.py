@@ -48,7 +48,7 @@ def test_what_is_not_proved_is_said() -> None:
 
 @pytest.mark.parametrize("kind", ["double", "string", "bigint"])
 def test_a_range_over_a_dense_type_keeps_extrema_apart(kind: str) -> None:
-    """The four-stream query of docs/theory.md scaled into a range: bounded over integers, not over dense types."""
+    """The four-stream query of docs/theory-bags.md scaled into a range: bounded over integers, not over dense types."""
     catalog = streams("W X Y Z", v=kind)
     low, high = ("'a'", "'b'") if kind == "string" else ("0", "10")
     decision = decided(

@@ -43,9 +43,9 @@ class Watch:
         self.spark, self.seen = spark, list[dict[str, Any]]()
 
     def __enter__(self) -> Watch:
-        (block,) = blocks_of("docs/run.md", "python")
+        (block,) = blocks_of("docs/deploy.md", "python")
         names: dict[str, Any] = {"spark": self.spark, "gauges": lambda **figures: self.seen.append(figures)}
-        exec(compile(block.text, "docs/run.md", "exec"), names)
+        exec(compile(block.text, "docs/deploy.md", "exec"), names)
         self.listener = names["listener"]
         return self
 

@@ -42,12 +42,12 @@ def _statements(text: str, catalog: Catalog) -> list[tuple[str, Decision]]:
 
 @cache
 def documented() -> dict[str, tuple[Decision, Catalog]]:
-    """The examples' queries and those of docs/theory.md, by name."""
+    """The examples' queries and those of docs/theory*.md, by name."""
     found = {}
     for file in sorted(ROOT.glob("examples/*/*.sql")):
         catalog = load_catalog(file.parent / "streams.toml")
         found |= {name: (d, catalog) for name, d in _statements(file.read_text(encoding="utf-8"), catalog)}
-    theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    theory = "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("theory*.md")))
     catalog = parse_catalog(re.findall(r"```toml\n(.*?)```", theory, re.S)[0])
     for block in re.findall(r"```sql\n(.*?)```", theory, re.S):
         found |= {name: (d, catalog) for name, d in _statements(block, catalog)}

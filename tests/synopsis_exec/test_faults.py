@@ -1,4 +1,4 @@
-"""What happens when something goes wrong: docs/run.md, row by row. Nothing is lost, and a restart goes on."""
+"""What happens when something goes wrong: docs/failures.md, row by row. Nothing is lost, and a restart goes on."""
 
 from __future__ import annotations
 
