@@ -15,7 +15,7 @@ UV := uv==0.13.8
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench man schemas lock clean python java
+.PHONY: help setup demo test lint docs bench man schemas lock clean python java
 
 help: ## list these targets (default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,11 @@ lint: setup ## run the linter, the formatter's check, the type checker and the i
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+docs: setup ## build the documentation site in build/site; what is no page of it, or leads nowhere, is an error
+	rm -rf build/pages
+	@$(BIN)/python docs/write_site.py build/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: java setup ## run the benchmarks
 	$(BIN)/python benchmarks/run.py
 
@@ -57,7 +62,7 @@ lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes new
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build/man build/lib build/bdist.* *.egg-info spark-warehouse metastore_db derby.log __pycache__
+	rm -rf build/man build/pages build/site build/lib build/bdist.* *.egg-info spark-warehouse metastore_db derby.log __pycache__
 	find $(PACKAGES) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rmdir build 2>/dev/null || true
 
