@@ -7,7 +7,6 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.boundedness import Facts
@@ -36,7 +35,6 @@ from streambound.criteria.count import (
     value_counts,
     width_of_lag,
 )
-from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
 from streambound.criteria.projected_time import (
     Stamp,
     forgotten_at_once,
@@ -48,7 +46,7 @@ from streambound.criteria.projected_time import (
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
-from streambound.criteria.tables import Age, Member, Stored, SynopsisTable
+from streambound.criteria.tables import Age, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
 
 MOST_HARMFUL, MOST_LOOKS = 16, 64
@@ -120,7 +118,7 @@ class QueryBound:
 def bound(split: Query, repeats: bool = False) -> QueryBound | None:
     """M for a split query that its criterion found bounded; a set that ``repeats`` results has no table of these.
 
-    None for more than `MOST_TABLES` tables that no family stands for.
+    None for more than `MOST_TABLES` tables.
     """
     parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
     stamped = stamp(split)
@@ -161,8 +159,9 @@ def counted(
     ``repeats`` them does not remember any.
     """
     facts = Facts.of(case.branch)
-    several = (s for synopsis in synopses(facts, distinct) for s in in_few_ways(synopsis))
-    found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
+    found = next(
+        (kept for synopsis in synopses(facts, distinct) if (kept := _table_bounds(synopsis)) is not None), None
+    )
     if found is None:
         return None
     synopsis, tables = _with_late_relations(*found)
@@ -173,19 +172,6 @@ def counted(
             return None
         tables.append(TableBound("results", layout, count, results=True))
     return synopsis, tuple(tables)
-
-
-def in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
-    """A family first, where matches grow in more ways than a job can have; it has one per stream.
-
-    A family that joins relations early is the second choice, since it has more entries.
-    """
-    crowded = synopsis.sets is not None and len(synopsis.sets) > FEW_SETS and synopsis.transitions is None
-    if synopsis.sets is None or crowded:
-        yield replace(synopsis, in_one=True)
-        yield from [replace(synopsis, in_one=True, early=True)] if synopsis.relation_groups else []
-    if synopsis.sets is not None:
-        yield synopsis
 
 
 def _with_late_relations(synopsis: Synopsis, tables: list[TableBound]) -> tuple[Synopsis, list[TableBound]]:
@@ -202,7 +188,9 @@ def _with_late_relations(synopsis: Synopsis, tables: list[TableBound]) -> tuple[
 
 
 def _table_bounds(synopsis: Synopsis) -> tuple[Synopsis, list[TableBound]] | None:
-    """The tables with their bounds; None where one has none."""
+    """The tables with their bounds; None where one has none, or there are too many."""
+    if synopsis.sets is None:
+        return None
     tables = []
     for table in synopsis.tables:
         count = table_count(synopsis.facts, table)
@@ -222,53 +210,10 @@ def table_count(facts: Facts, table: SynopsisTable) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
     if not holds_times(facts, table):
         return None
-    if table.members:
-        return _family_count(facts, table)
     if not table.extrema:
         return _keys(facts, table, ())
     fixed = fixed_for_best(facts, table)
     return None if fixed is None else _all([_keys(facts, table, fixed), best(table, fixed)])
-
-
-def _family_count(facts: Facts, table: SynopsisTable) -> Count | None:
-    """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set.
-
-    Where several members bring the same relation, one row of it is in an entry.
-    """
-    fixed = fixed_in_family(facts, table)
-    if fixed is None:
-        return None
-    counts = [member_count(facts, table, member) for member in table.members]
-    known = tuple(count for count in counts if count is not None)
-    if len(known) < len(counts):
-        return None
-    size = all_but_full(table.members, [count.size for count in known])
-    if size is None:
-        return None
-    once = {r: _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r) for r in table.relations}
-    shared = _all([once[r] for r in table.relations if r in fixed or r in shared_relations(table.members)])
-    sets = Count(CountingRule.FAMILY, size, of=(*known, best(table, fixed)) if table.extrema else known)
-    return None if shared is None else every([shared, sets])
-
-
-def member_count(facts: Facts, table: SynopsisTable, member: Member) -> Count | None:
-    """Why an entry of a family may hold so much of a member; None when that is unknown."""
-    smallest = least(facts, table, member)
-    streams = [_member_stream(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
-    relations = (relation for relation in own(table.members, member) if relation in member.relations)
-    return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in relations)])
-
-
-def _member_stream(facts: Facts, table: SynopsisTable, stream: str) -> Count | None:
-    """What a stream contributes to a member: its tuples while it awaits others, or what is left of them after that."""
-    lapse = next((lapse for lapse in table.lapses if lapse.stream == stream), None)
-    if lapse is None:
-        return _stream_count(facts, table, stream)
-    key = tuple(stored for stored in table.key if stored.attribute not in lapse.attributes)
-    left = _stream_count(facts, replace(table, key=key), stream)
-    spans = [lapse.expires or 0, 0 if lapse.deadline is None else lapse.deadline - first_timestamp(facts, stream)]
-    mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
-    return None if left is None else either([tuples(facts, stream, TimestampCount(max(spans)), mine), left])
 
 
 def _keys(facts: Facts, table: SynopsisTable, fixed: tuple[str, ...]) -> Count | None:
@@ -337,7 +282,7 @@ def _smaller(options: list[Count], count: Count) -> list[Count]:
 
 def _young(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
     """The timestamps of a stream that are told apart while all older ones are one, where a rate limits their tuples."""
-    limited = facts.branch.source(stream).max_rate is not None and all(lapse.stream != stream for lapse in table.lapses)
+    limited = facts.branch.source(stream).max_rate is not None
     age = next((age for age in table.ages if age.stream == stream and age.expires is None), None)
     return TimestampCount(age.saturates - 1) if limited and age is not None and age.saturates else None
 

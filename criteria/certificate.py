@@ -26,7 +26,7 @@ from streambound.criteria.tables import Stored
 
 VERSION = 3
 Json = dict[str, Any]
-_SELDOM = ("members", "lapses", "distances")
+_SELDOM = ("distances",)
 _NAMED = {"key": "stored"}
 """What a table's members are called otherwise."""
 
@@ -61,7 +61,6 @@ def branches_json(branches: Sequence[BranchBound], distinct: bool) -> list[Json]
 def _table(branch: BranchBound, table: TableBound) -> Json:
     """One table: the streams whose partial matches it holds, its key, its entries and their bytes.
 
-    With ``members`` it is a family: it holds those of every set of them that the order of time allows but the full one.
     ``results`` says that it holds what a set query has returned. ``bytes_per_entry`` is None for strings of any length.
     """
     layout = {_NAMED.get(name, name): one for name, one in to_json(table.layout).items()}

@@ -19,16 +19,16 @@ from streambound.criteria.tables import SynopsisTable
 Part = frozenset[tuple[Attribute, Fraction, bool]]
 
 
-def has_best(facts: Facts, table: SynopsisTable, fixed: frozenset[str]) -> bool:
+def _has_best(facts: Facts, table: SynopsisTable, fixed: frozenset[str]) -> bool:
     """Whether that is so, the tuples of some sources given: each component has one part in extrema at most."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
     return all(
-        len({part for extremum in table.extrema if (part := part_of(facts, extremum, component))}) <= 1
-        for component in linked(facts, table, rest, fixed)
+        len({part for extremum in table.extrema if (part := _part_of(facts, extremum, component))}) <= 1
+        for component in _linked(facts, table, rest, fixed)
     )
 
 
-def part_of(facts: Facts, extremum: Extremum, component: frozenset[str]) -> Part:
+def _part_of(facts: Facts, extremum: Extremum, component: frozenset[str]) -> Part:
     """A component's part in an extremum, empty if it has none; two that are equal order its matches in the same way."""
     sums = [
         (facts.alike(a)[0], n + facts.difference(a, facts.alike(a)[0])) for a, n in extremum.of if a.source in component
@@ -48,7 +48,7 @@ def fixed_for_best(facts: Facts, table: SynopsisTable) -> tuple[str, ...] | None
     passing = tuple(stream for stream in others if table.deadline is not None or stream in expiring(table))
     relations = table.relations
     ways = ((), relations, (*relations, *finite), (*relations, *finite, *passing))
-    return next((fixed for fixed in ways if has_best(facts, table, frozenset(fixed))), None)
+    return next((fixed for fixed in ways if _has_best(facts, table, frozenset(fixed))), None)
 
 
 def expiring(table: SynopsisTable) -> set[str]:
@@ -56,8 +56,8 @@ def expiring(table: SynopsisTable) -> set[str]:
     return {age.stream for age in table.ages if age.expires is not None}
 
 
-def linked(
-    facts: Facts, table: SynopsisTable, sources: Collection[str], fixed: Collection[str] = ()
+def _linked(
+    facts: Facts, table: SynopsisTable, sources: Collection[str], fixed: Collection[str]
 ) -> list[frozenset[str]]:
     """The components of some sources of a table, those ``fixed`` being given, without those that link nothing.
 

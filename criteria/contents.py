@@ -73,16 +73,14 @@ class Contents:
 
     ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. With ``linking``
     tables also keep what their own sources are joined by, where it has finitely many values: the matches that agree in
-    it may have a best one where all of them have none. ``early`` says that a family joins a relation with whichever
-    comes first of the streams joined with that one. Without a family, ``late`` relations are joined when two of these
-    streams are there, or all streams: before, what is compared with them is kept. So no table relates two of its
+    it may have a best one where all of them have none. ``late`` relations are joined when two of the streams joined
+    with them are there, or all streams: before, what is compared with them is kept. So no table relates two of its
     streams by a relation that it lacks.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
     linking: bool = False
-    early: bool = False
     late: frozenset[str] = frozenset()
 
     @cached_property
@@ -169,25 +167,9 @@ class Contents:
         joins = (join for join in self.facts.joins if join.equality and self.linking)
         return frozenset(a for join in joins for a in (join.attribute, join.other) if self.facts.bounded(a))
 
-    def kept(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Stored]:
-        """What a table of the sources ``inside`` keeps of some of them."""
-        yield from self._stored(inside, mine=mine)
-
-    def wanted(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Attribute]:
-        """The attributes of some of the sources ``inside`` that a table of these needs, in some way or other."""
-        yield from (attribute for members in self._classes(inside, frozenset(), mine) for attribute in members)
-
-    def _stored(
-        self,
-        inside: frozenset[str],
-        limiting: frozenset[Attribute] = frozenset(),
-        mine: frozenset[str] | None = None,
-    ) -> Iterator[Stored]:
-        """What is kept of each class of equal attributes; ``limiting`` are kept as they are.
-
-        Only attributes of the sources ``mine`` are looked at, if they are given.
-        """
-        for members in self._classes(inside, limiting, inside if mine is None else mine):
+    def _stored(self, inside: frozenset[str], limiting: frozenset[Attribute]) -> Iterator[Stored]:
+        """What is kept of each class of equal attributes; ``limiting`` are kept as they are."""
+        for members in self._classes(inside, limiting):
             exact = any(member in limiting or self._exact(member, inside) for member in members)
             joins = self._open_joins(members, inside)
             if not exact and not joins:
@@ -197,14 +179,12 @@ class Contents:
             equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
             yield Stored(kept, low, high, equal, () if exact else self._cuts(kept, joins))
 
-    def _classes(
-        self, inside: frozenset[str], limiting: frozenset[Attribute], mine: frozenset[str]
-    ) -> Iterator[list[Attribute]]:
+    def _classes(self, inside: frozenset[str], limiting: frozenset[Attribute]) -> Iterator[list[Attribute]]:
         """The attributes that may be kept, those that are equal together, the one to keep first."""
         classes: dict[Attribute, list[Attribute]] = {}
         for attribute, partners in {**self._wanted, **{a: frozenset() for a in limiting - self._wanted.keys()}}.items():
             wanted = attribute in self._projected or attribute in limiting or not partners <= inside
-            if attribute.source in mine and wanted:
+            if attribute.source in inside and wanted:
                 classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
         yield from (sorted(members, key=self._carrier) for members in classes.values())
 

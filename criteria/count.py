@@ -18,7 +18,7 @@ from streambound_runtime.promises import Rate
 
 
 class CountingRule(StrEnum):
-    """What bounds a number of values; `product`, `least`, `either` and `family` combine the others."""
+    """What bounds a number of values; `product`, `least` and `either` combine the others."""
 
     PRODUCT = "product"
     LEAST = "least"
@@ -43,11 +43,7 @@ class CountingRule(StrEnum):
     DISTANCE = "distance"
     """The conditions bound the difference of two timestamps, the ``attributes``, from both sides."""
     EITHER = "either"
-    """The values while some streams are awaited (`criteria.tables.Lapse`) or timestamps are told apart, and those after
-    that; ``of`` counts each."""
-    FAMILY = "family"
-    """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold, and the
-    `best` extrema last."""
+    """The values while timestamps are told apart, and those after that; ``of`` counts each."""
     BEST = "best"
     """Of the partial matches that agree in all else that is counted, one has the best extrema."""
 

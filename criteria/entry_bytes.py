@@ -40,9 +40,7 @@ def entry_bytes(facts: Facts, table: SynopsisTable) -> int | None:
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
-    known += [NUMBER] * (
-        len(table.ages) + len(table.distances) + bool(table.members)
-    )  # a number says which streams are there
+    known += [NUMBER] * (len(table.ages) + len(table.distances))
     return sum(width + NULL for width in known) + NUMBER
 
 

@@ -30,9 +30,7 @@ def large_bound(split: Query, bound: QueryBound, catalog: Catalog) -> Iterator[D
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
     if _least(bound.entries) <= USEFUL:
         return
-    sets = any(table.layout.members for table in bound.tables)
-    help = "say of more streams which one comes first: each set of them that may come first counts" if sets else ""
-    yield _note(bound.entries, split.file, _widest(split), catalog, help)
+    yield _note(bound.entries, split.file, _widest(split), catalog)
 
 
 def large_states(bound: CircuitBound, catalog: Catalog, file: str) -> Iterator[Diagnostic]:
@@ -43,7 +41,7 @@ def large_states(bound: CircuitBound, catalog: Catalog, file: str) -> Iterator[D
     yield _note(largest.size, file, largest.span, catalog)
 
 
-def _note(entries: Size, file: str, at: Span, catalog: Catalog, help: str = "") -> Diagnostic:
+def _note(entries: Size, file: str, at: Span, catalog: Catalog) -> Diagnostic:
     streams = without_rate(catalog)
     names = [name for one, name in streams.items() if one in entries.symbols]
     if names:
@@ -51,7 +49,7 @@ def _note(entries: Size, file: str, at: Span, catalog: Catalog, help: str = "") 
     else:
         number = f"{Decimal(_least(entries)):.0e}"
         message = f"the bound is proved, but it is so large (about {number} entries) that it promises little"
-    return Diagnostic(Code.LARGE_BOUND, message, file, at, help or (_RATE if names else _NARROWER))
+    return Diagnostic(Code.LARGE_BOUND, message, file, at, _RATE if names else _NARROWER)
 
 
 def _least(size: Size) -> int:

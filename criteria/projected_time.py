@@ -82,11 +82,7 @@ def timed(facts: Facts) -> frozenset[str]:
 
 def holds_times(facts: Facts, table: SynopsisTable) -> bool:
     """Whether the entries of a table hold the times of the select list as they are."""
-    held = table.streams
-    if table.members:  # there is no entry of all of them
-        before = {s: [t for t in table.streams if facts.never_newer(t, s)] for s in table.streams}
-        held = tuple(s for s in table.streams if len({s, *before[s]}) < len(table.streams))
-    return all((age := table.age(stream)) is not None and age.exact for stream in held if stream in timed(facts))
+    return all((a := table.age(stream)) is not None and a.exact for stream in table.streams if stream in timed(facts))
 
 
 # --- results of a set ----------------------------------------------------------------------------------------------

@@ -86,16 +86,6 @@ class Size:
             return self.name.startswith(("c_", "rate_"))
         return (all if isinstance(self, Minimum) else any)(part.rated for part in self.parts)
 
-    @cached_property
-    def depth(self) -> int:
-        """How many parentheses its text has in each other."""
-        match self:
-            case Multiplication(factors):
-                return max(factor.depth + isinstance(factor, Addition) for factor in factors)
-            case Minimum(of) | Maximum(of):
-                return 1 + max(part.depth for part in of)
-        return max((part.depth for part in self.parts), default=0)
-
     @property
     def leaves(self) -> Iterator[Size]:
         """Its numbers and symbols, from left to right."""

@@ -16,9 +16,8 @@ from streambound.analyzer.connected import components
 from streambound.analyzer.work import spend
 from streambound.criteria.contents import Contents
 from streambound.criteria.extremum import extrema
-from streambound.criteria.family import families, least_with
 from streambound.criteria.tables import Age, SynopsisTable
-from streambound.criteria.ways import Way, ways, ways_between
+from streambound.criteria.ways import Way, ways
 
 Streams = frozenset[str]
 
@@ -158,18 +157,14 @@ MOST_TABLES = 1024
 
 @dataclass(frozen=True)
 class Synopsis(Contents):
-    """The tables and transitions of one branch. ``in_one`` says that a family holds all sets, however few."""
-
-    in_one: bool = False
+    """The tables and transitions of one branch."""
 
     @cached_property
     def sets(self) -> tuple[tuple[str, ...], ...] | None:
-        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`, or for a family.
+        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`.
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
-        if self.in_one:
-            return None
         independence = self._independence
         found = self._realisable(MOST_TABLES) if independence is None else independence.sets
         if found is None:
@@ -214,37 +209,13 @@ class Synopsis(Contents):
 
     @cached_property
     def tables(self) -> tuple[SynopsisTable, ...]:
-        """One table per set; beyond `MOST_TABLES` families, and a table of each component's full set."""
-        if self.sets is not None:
-            return tuple(self._table(members) for members in self.sets)
-        several = tuple(family for family in self.families if len(family.members) > 1)
-        if len(self.families) == 1:
-            return several
-        return (*several, *(self._table(family.streams) for family in self.families))
-
-    @cached_property
-    def families(self) -> tuple[SynopsisTable, ...]:
-        """The tables of all sets of each component, where each set cannot have one; else none."""
-        return families(self) if self.sets is None else ()
+        """One table per set; none beyond `MOST_TABLES`."""
+        return tuple(self._table(members) for members in self.sets or ())
 
     @cached_property
     def transitions(self) -> tuple[Way, ...] | None:
-        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`.
-
-        The entries of a family grow by a stream at a time instead.
-        """
-        if self.families:
-            grown = {family.streams: len(family.members) > 1 for family in self.families}
-            return ways_between(self.streams, grown) if len(grown) > 1 else ()
+        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`."""
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
-
-    def late_relations(self, stream: str) -> frozenset[str]:
-        """The relations that are not joined yet in every match with a stream: a family may join them later, too."""
-        if not self.families:
-            return self.late
-        family = next(family for family in self.families if stream in family.streams)
-        relations = (alias for group in self.relation_groups for alias in group)
-        return frozenset(relations).difference(least_with(self.facts, family, stream).relations)
 
     def _table(self, streams: tuple[str, ...]) -> SynopsisTable:
         spend(_STEPS_A_TABLE)

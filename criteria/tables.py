@@ -70,48 +70,11 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class Lapse:
-    """Values of a stream in a family that are held until some streams are there, and for so long without them only.
-
-    An entry that misses one of the streams ``passing`` is useless once the next timestamp exceeds the stream's by more
-    than ``expires``, one that misses a finite stream of ``ending`` after ``deadline``. When all of both are there,
-    nothing to come needs the values of ``attributes``.
-    """
-
-    stream: str
-    attributes: tuple[Attribute, ...]
-    passing: tuple[str, ...]
-    expires: int | None
-    ending: tuple[str, ...]
-    deadline: int | None
-
-    @property
-    def awaited(self) -> tuple[str, ...]:
-        """The streams that the values are held for."""
-        return (*self.passing, *self.ending)
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """Streams of a family that are in an entry together, and the relations that are joined as soon as they are.
-
-    Usually one stream; several where P+ has equal timestamps. ``after`` are the first streams of the members that
-    are in every entry of this one: those that follow from no others.
-    """
-
-    streams: tuple[str, ...]
-    relations: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SynopsisTable:
     """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
 
     Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is
-    the last timestamp at which a missing finite stream can still complete an entry. Where there are ``members``, it is
-    a *family*: each entry is of some of them, with no more than their part of the key and of the extrema, of which it
-    holds those that limit what it misses. Only results have ``distances``.
+    the last timestamp at which a missing finite stream can still complete an entry. Only results have ``distances``.
     """
 
     streams: tuple[str, ...]
@@ -120,8 +83,6 @@ class SynopsisTable:
     ages: tuple[Age, ...]
     deadline: int | None
     extrema: tuple[Extremum, ...] = ()
-    members: tuple[Member, ...] = ()
-    lapses: tuple[Lapse, ...] = ()
     distances: tuple[Distance, ...] = ()
 
     @property
@@ -131,26 +92,14 @@ class SynopsisTable:
 
     @property
     def exact(self) -> frozenset[Attribute]:
-        """The attributes whose values an entry holds as they are, as long as it is there."""
-        lasting = (stored for stored in self.key if stored.exact and self.lapse(stored.attribute) is None)
-        return frozenset(a for stored in lasting for a in stored.attributes)
+        """The attributes whose values an entry holds as they are."""
+        return frozenset(a for stored in self.key if stored.exact for a in stored.attributes)
 
     def age(self, stream: str) -> Age | None:
         """What is kept of a stream's timestamp."""
         return next((age for age in self.ages if age.stream == stream), None)
 
-    def lapse(self, attribute: Attribute) -> Lapse | None:
-        """Until when a value of the key is held, if that is not as long as the entry."""
-        return next((lapse for lapse in self.lapses if attribute in lapse.attributes), None)
-
-    def until(self, attribute: Attribute) -> str:
-        """The same in words, as in `` until Y and Z are there``; nothing where it is held as long as the entry."""
-        lapse = self.lapse(attribute)
-        if lapse is None:
-            return ""
-        return f" until {' and '.join(lapse.awaited)} {'is' if len(lapse.awaited) == 1 else 'are'} there"
-
     @property
     def name(self) -> str:
-        """The set's streams, as in ``{T, U}``; for a family ``subsets of {T, U}``."""
-        return ("subsets of {" if self.members else "{") + ", ".join(self.streams) + "}"
+        """The set's streams, as in ``{T, U}``."""
+        return "{" + ", ".join(self.streams) + "}"

@@ -16,14 +16,13 @@ from streambound.criteria.bound import (
     BranchBound,
     QueryBound,
     TableBound,
-    in_few_ways,
     results_count,
     results_layout,
     table_count,
 )
 from streambound.criteria.cases import Case
 from streambound.criteria.count import Count, CountingRule, every, rows
-from streambound.criteria.size import Number, Size, Symbol, total
+from streambound.criteria.size import Size, Symbol, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
 
@@ -36,7 +35,7 @@ def unlimited(split: Query, repeats: bool = False) -> QueryBound:
     """
     found = []
     for number, branch in enumerate(split.branches):
-        synopsis = next(in_few_ways(Synopsis(Facts.of(branch))))
+        synopsis = Synopsis(Facts.of(branch))
         prefix = f"{number + 1}:" if len(split.branches) > 1 else ""
         tables = tuple(_tables(synopsis, prefix, split.distinct and not repeats))
         found.append(BranchBound(number, Case(branch), synopsis, tables))
@@ -54,10 +53,9 @@ def _tables(synopsis: Synopsis, prefix: str, distinct: bool) -> Iterator[TableBo
 
 
 def _matches(facts: Facts, table: SynopsisTable) -> Count:
-    """All matches of a table's sources; of a family those of all sets, an entry of which may miss a stream."""
-    branch, extra = facts.branch, Number(1) if table.members else Number(0)
+    """All matches of a table's sources."""
     streams = [
-        Count(CountingRule.TUPLES, total([_so_far(branch, stream), extra]), _stored(table, stream), stream)
+        Count(CountingRule.TUPLES, _so_far(facts.branch, stream), _stored(table, stream), stream)
         for stream in table.streams
     ]
     return every([*streams, *(rows(facts, relation, _stored(table, relation)) for relation in table.relations)])

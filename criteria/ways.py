@@ -7,7 +7,7 @@ concerns two streams, all ways are found without looking at sets that are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -27,13 +27,10 @@ Parts = Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Streams whose partial matches a table holds; ``now`` counts those of the arriving timestamp, too, ``new`` only
-    these, which a family has made.
-    """
+    """Streams whose partial matches a table holds; ``now`` counts those of the arriving timestamp, too."""
 
     streams: tuple[str, ...]
     now: bool = False
-    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +163,3 @@ def ways(facts: Facts, parts: Parts, targets: tuple[tuple[str, ...], ...]) -> tu
     every = Ways(facts, parts)
     found = tuple(islice((way for target in targets for way in every.of(target)), MOST_WAYS + 1))
     return None if len(found) > MOST_WAYS else found
-
-
-def ways_between(target: tuple[str, ...], grown: Mapping[tuple[str, ...], bool]) -> tuple[Way, ...]:
-    """The ways to complete a target of independent parts, where families have ``grown`` some of them already."""
-    alone = tuple(Way(part, part, ()) for part, done in grown.items() if not done)
-    last = (
-        [Part(part, now=number < place, new=number == place) for number, part in enumerate(grown)]
-        for place in range(len(grown))
-    )
-    return (*alone, *(Way(target, (), tuple(parts)) for parts in last))

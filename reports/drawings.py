@@ -98,8 +98,6 @@ def _tables_panel(words: TableWords) -> Panel:
     synopsis = words.synopsis
     if synopsis.sets is None or len(synopsis.sets) > MOST_TABLES_DRAWN or synopsis.transitions is None:
         remedy = "print them as text, or relate the streams' timestamps"
-        if synopsis.in_one:
-            raise UsageError("one table holds all sets of streams: too many to draw", remedy=remedy)
         number = f"more than {MOST_TABLES}" if synopsis.sets is None else str(len(synopsis.sets))
         raise UsageError(f"{number} tables: too many to draw", remedy=remedy)
     tables = [

@@ -81,7 +81,7 @@ class TableWords:
             return f"the {'greatest' if reference.maximum else 'least'} {stored.attribute}"
         if stored.attribute in self.culprits(table):
             return f"every {stored.attribute}"
-        return stored_text(self.facts, stored, table.sources) + table.until(stored.attribute)
+        return stored_text(self.facts, stored, table.sources)
 
     def size(self, table: SynopsisTable) -> str:
         """How many entries a table can have."""

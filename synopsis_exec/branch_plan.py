@@ -135,7 +135,7 @@ class BranchLowering:
         self.variables = variables or Variables()
 
     def lowered(self) -> plan.Subplan:
-        """The branch without its families, which grow from what it is made of (`family_plan`)."""
+        """The branch."""
         scans = tuple(self.scan(source) for source in self.streams)
         relations = tuple(self.relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
@@ -243,7 +243,7 @@ class BranchLowering:
         """A table that takes part, with the ages that its entries may have."""
         table = self.branch.table(part.streams)
         ages = tuple(self._ages(way, part))
-        join = plan.JoinStep(table=self.branch.tables.index(table), ages=ages, now=part.now, new=part.new)
+        join = plan.JoinStep(table=self.branch.tables.index(table), ages=ages, now=part.now)
         return Participant(join, self.remembered(table))
 
     def _ages(self, way: Way, part: Part) -> Iterator[tuple[int, int | None, int | None]]:
@@ -264,8 +264,7 @@ class BranchLowering:
     # --- tables ------------------------------------------------------------------------------------------------------
 
     def _table(self, table: SynopsisTable) -> plan.Table:
-        columns = ["streams"] if table.members else []
-        columns += [self.variables.of(stored.attribute) for stored in table.key]
+        columns = [self.variables.of(stored.attribute) for stored in table.key]
         ages = tuple((self.places[age.stream], age.expires, age.saturates) for age in table.ages)
         return plan.Table(
             self.query.table_name(self.branch.number, table),
@@ -325,7 +324,7 @@ class BranchLowering:
         groups, checks = self.branch.met(way)
         before = [self.branch.table(part.streams) for part in way.parts]
         waiting = [self.arriving(alias) for alias in way.arriving]
-        waiting += [self._part(way, part) for part in sorted(way.parts, key=lambda part: not part.new)]
+        waiting += [self._part(way, part) for part in way.parts]
         waiting += [self.related(group) for group in groups]
         found, values = joins(waiting, self._compared(checks, before))
         if self.branch.is_output(way):

@@ -192,7 +192,6 @@ class MadeOperators:
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
         joint = synopsis_plan(plan).branches[0]
         assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"
-        assert not joint.families, "there are two sets of streams at most"
         lowering = BranchLowering(plan, plan.branches[0])
         first, second = (source.alias for source in part.split.branches[0].sources)
         left = self._waiting(f"{name} left", first, alone[0], lowering, joint)
@@ -210,7 +209,7 @@ class MadeOperators:
             old = {tables[join.table] for join in transition.joins if join.table is not None}
             how = "together" if not old else f"{came.pop()}_later"
             assert how not in meetings, "one match of two rows has one newest timestamp"
-            assert not any(join.now or join.new for join in transition.joins), "they are of several remembered streams"
+            assert not any(join.now for join in transition.joins), "they are of several remembered streams"
             meetings[how] = Meeting(transition.joins, transition.values)
         return SqlStreamJoin(
             name,

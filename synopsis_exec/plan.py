@@ -163,7 +163,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis, kept: KeptResult
         if times is None:
             return None
         columns = tuple(c.name for c in source.columns if Attribute(source.alias, c.name) in used)
-        limits = () if relation else extremes(facts, source.alias, synopsis.late_relations(source.alias))
+        limits = () if relation else extremes(facts, source.alias, synopsis.late)
         filters = local_filters(facts, source.alias)
         lists = members(facts, source.alias)
         read = PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists)

@@ -171,12 +171,7 @@ class BranchPlan:
 
     def table(self, streams: tuple[str, ...]) -> SynopsisTable:
         """The table of a set of streams."""
-        return next(table for table in self.tables if table.streams == streams and not table.members)
-
-    @property
-    def families(self) -> tuple[SynopsisTable, ...]:
-        """The tables that hold all sets of some streams."""
-        return tuple(table for table in self.tables if table.members)
+        return next(table for table in self.tables if table.streams == streams)
 
     def is_output(self, way: Way) -> bool:
         """Whether a way completes results."""

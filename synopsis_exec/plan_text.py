@@ -85,10 +85,8 @@ def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
 def _table(plan: Plan, branch: BranchPlan, table: SynopsisTable) -> str:
     what = "whether there are" if plan.distinct else "the number of"
     of = " and ".join(table.streams) if len(table.streams) < 3 else ", ".join(table.streams)
-    if table.members:
-        of = f"any of {of} that may come before the others"
     tuples = f"tuples of {of}" if len(table.streams) == 1 else f"combinations of tuples of {of}"
-    keys = [_stored(stored) + table.until(stored.attribute) for stored in table.key]
+    keys = [_stored(stored) for stored in table.key]
     keys += [str(branch.facts.time(age.stream)) for age in table.ages]
     per = f" per {', '.join(keys)}" if keys else ""
     per += "".join(f"{' and' if place else ', with'} the {e.name}" for place, e in enumerate(table.extrema))

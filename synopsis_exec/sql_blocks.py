@@ -11,7 +11,7 @@ from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember
 from streambound_runtime.operators.formula import Formula
-from streambound_runtime.operators.plan import Held, Subplan, SynopsisPlan, TableScan, Term
+from streambound_runtime.operators.plan import Subplan, SynopsisPlan, TableScan, Term
 
 Types = Mapping[str, str]
 """Columns' types in Spark SQL."""
@@ -70,7 +70,6 @@ def _kinds(branch: Subplan, columns: Mapping[tuple[str, str], str]) -> dict[str,
     """The engine's types of a branch's variables: those of rows, and of what is kept of them."""
     scans = (*branch.scans, *(scan for group in branch.relations for scan in group.scans))
     found = {variable: columns[scan.table, column] for scan in scans for variable, column in scan.columns}
-    found["streams"] = BIGINT
     known = dict(found)
     while True:
         before = dict(found)
@@ -83,23 +82,15 @@ def _kinds(branch: Subplan, columns: Mapping[tuple[str, str], str]) -> dict[str,
             return found
 
 
-def _kept(branch: Subplan) -> Iterable[tuple[int, Sequence[Term | Held]]]:
+def _kept(branch: Subplan) -> Iterable[tuple[int, Sequence[Term]]]:
     """What entries of tables are made of."""
     for transition in branch.transitions:
         if transition.target is not None:
             yield transition.target, transition.values
-    for family in branch.families:
-        for growth in (growth for member in family.members for growth in member.growths):
-            if growth.values is not None:
-                yield family.table, (Term(None, 0), *growth.values)
-            if growth.result is not None and family.full is not None:
-                yield family.full, growth.result
 
 
-def _kinds_of(term: Term | Held, known: Types) -> list[str]:
+def _kinds_of(term: Term, known: Types) -> list[str]:
     """The types of what a value is made of, as far as they are known."""
-    if isinstance(term, Held):
-        return [kind for one in term.terms for kind in _kinds_of(one, known)]
     found = [HUGEINT] if isinstance(term.offset, int) and term.offset else []
     found += [DOUBLE] if isinstance(term.offset, float) else []
     found += [VARCHAR] if isinstance(term.offset, str) else []

@@ -65,7 +65,7 @@ def _synopsis(plan: Plan, name: str) -> tuple[str, ...]:
     """What a table is called: ``s_n`` and ``s_p`` of its newest stream, or its name where that says nothing."""
     for branch in plan.branches:
         for table in branch.tables:
-            if plan.table_name(branch.number, table) == name and not table.ages and not table.members:
+            if plan.table_name(branch.number, table) == name and not table.ages:
                 prefix = f"{branch.number}:" if plan.several else ""
                 stream = _newest(branch, table.streams) or "{" + ", ".join(table.streams) + "}"
                 return f"{prefix}s_n^{stream}", f"{prefix}s_p^{stream}"

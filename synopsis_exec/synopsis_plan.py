@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 
 from streambound.analyzer.symbols import symbol
@@ -10,8 +9,7 @@ from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
 from streambound.synopsis_exec.apart_plan import rows_apart
 from streambound.synopsis_exec.branch_plan import BranchLowering
-from streambound.synopsis_exec.family_plan import FamilyLowering
-from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.plan_ir import Plan
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import formula, plan
 
@@ -40,16 +38,9 @@ def _forgetting(query: Plan) -> plan.Forgetting | None:
 
 def _branches(query: Plan) -> tuple[plan.Subplan, ...]:
     if kept_apart(query.bound) is None:
-        return tuple(_branch(query, branch) for branch in query.branches)
+        return tuple(BranchLowering(query, branch).lowered() for branch in query.branches)
     apart = rows_apart(query)
     return () if apart is None else (apart,)
-
-
-def _branch(query: Plan, branch: BranchPlan) -> plan.Subplan:
-    lowering = BranchLowering(query, branch)
-    lowered = lowering.lowered()
-    families = tuple(FamilyLowering(lowering, table).lowered() for table in branch.families)
-    return replace(lowered, families=families)
 
 
 def bound_formula(query: Plan) -> formula.Formula:

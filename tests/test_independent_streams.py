@@ -199,7 +199,6 @@ def test_a_query_without_few_ways_says_so() -> None:
     assert MOST_WAYS < 2**13
     assert ways(synopsis.facts, lambda members: (members,) if members else (), (synopsis.streams,)) is None
     assert synopsis.sets is None
-    assert synopsis.families is not None  # whose entries grow by a stream at a time
 
 
 # --- certificates ---------------------------------------------------------------------------------------------------

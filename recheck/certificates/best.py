@@ -24,13 +24,13 @@ Sum = tuple[Attribute, Fraction]
 def without_best(conditions: Conditions, table: ClaimedTable, fixed: frozenset[str]) -> Iterator[str]:
     """The components that two extrema depend on, where the tuples of some sources are given."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
-    for component in components(conditions, table, rest, fixed):
+    for component in _components(conditions, table, rest, fixed):
         parts = [e for e in table.extrema if any(attribute.source in component for attribute, _ in e.of)]
-        if any(not alike(conditions, parts[0], other, component) for other in parts[1:]):
+        if any(not _alike(conditions, parts[0], other, component) for other in parts[1:]):
             yield f"{', '.join(sorted(component))} may have several best matches, with {len(parts)} extrema"
 
 
-def alike(conditions: Conditions, one: ClaimedExtremum, other: ClaimedExtremum, component: frozenset[str]) -> bool:
+def _alike(conditions: Conditions, one: ClaimedExtremum, other: ClaimedExtremum, component: frozenset[str]) -> bool:
     """Whether two extrema order a component's matches in the same way: what it adds to them differs by a constant."""
     mine, others = ([(a, n) for a, n in e.of if a.source in component] for e in (one, other))
     if one.greatest != other.greatest or not mine or not others:
@@ -51,8 +51,8 @@ def _shift(conditions: Conditions, one: Sum, other: Sum) -> Fraction | None:
     return None if apart is None else Fraction(apart) + other[1] - one[1]
 
 
-def components(
-    conditions: Conditions, table: ClaimedTable, sources: Collection[str], fixed: Collection[str] = ()
+def _components(
+    conditions: Conditions, table: ClaimedTable, sources: Collection[str], fixed: Collection[str]
 ) -> Iterator[frozenset[str]]:
     """The components of some sources of a table, those ``fixed`` being given, without those that can be exchanged."""
     known, depended = Known(conditions, table), {a.source for extremum in table.extrema for a, _ in extremum.of}

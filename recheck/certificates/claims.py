@@ -125,42 +125,6 @@ class ClaimedCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedMember:
-    """Streams that are in an entry of a family together, the relations joined then, and what is there in any case."""
-
-    streams: tuple[str, ...]
-    relations: tuple[str, ...]
-    after: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        for name, parts in (("streams", self.streams), ("relations", self.relations), ("after", self.after)):
-            once(f"{name!r} of a member", *parts)
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedLapse:
-    """Values of a stream that a family holds until some streams are there, and for so long without them only."""
-
-    stream: str
-    attributes: tuple[Attribute, ...]
-    passing: tuple[str, ...]
-    expires: int | None
-    ending: tuple[str, ...]
-    deadline: int | None
-
-    def __post_init__(self) -> None:
-        for name, parts in (("attributes", self.attributes), ("passing", self.passing), ("ending", self.ending)):
-            once(f"{name!r} of a lapse", *parts)
-        if (self.expires is None) == bool(self.passing) or (self.deadline is None) == bool(self.ending):
-            raise RejectedError("a lapse awaits streams for no time, or none for some")
-
-    @property
-    def awaited(self) -> frozenset[str]:
-        """The streams that the values are held for."""
-        return frozenset((*self.passing, *self.ending))
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedDistance:
     """Two timestamps of which results keep the difference ``plus - minus`` only."""
 
@@ -170,7 +134,7 @@ class ClaimedDistance:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedTable:
-    """One table; with ``members`` a family: one of all sets of them that the order of time allows but the full one."""
+    """One table, of the partial matches of some streams."""
 
     name: str
     results: bool
@@ -184,8 +148,6 @@ class ClaimedTable:
     entries: ClaimedAmount
     bytes_per_entry: int | None
     bytes: ClaimedAmount | None
-    members: tuple[ClaimedMember, ...] = ()
-    lapses: tuple[ClaimedLapse, ...] = ()
     distances: tuple[ClaimedDistance, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,8 +157,6 @@ class ClaimedTable:
             "stored": [stored.attribute for stored in self.stored],
             "ages": [age.stream for age in self.ages],
             "extrema": self.extrema,
-            "members": self.members,
-            "lapses": [lapse.stream for lapse in self.lapses],
             "distances": self.distances,
         }
         for name, parts in said.items():

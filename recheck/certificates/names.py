@@ -13,8 +13,6 @@ def unknown(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """The reasons why a table's claims mean nothing: sources, attributes and relations' columns that are not there."""
     sources = {*conditions.streams, *conditions.relations}
     aliases = [*table.streams, *table.relations, *(age.stream for age in table.ages)]
-    aliases += [alias for m in table.members for alias in (*m.streams, *m.relations, *m.after)]
-    aliases += [alias for lapse in table.lapses for alias in (lapse.stream, *lapse.awaited)]
     attributes = [a for stored in table.stored for a in (stored.attribute, *(other for other, _ in stored.equal))]
     attributes += [own for extremum in table.extrema for own, _ in extremum.of]
     attributes += [other for extremum in table.extrema for other, _, _ in extremum.limits]

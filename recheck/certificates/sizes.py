@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from streambound.analyzer.query import Attribute, Source
 from streambound.analyzer.symbols import symbol
@@ -13,12 +13,11 @@ from streambound.recheck.certificates.claims import (
     ClaimedCount,
     ClaimedCut,
     ClaimedExtremum,
-    ClaimedLapse,
     ClaimedLimit,
     ClaimedTable,
     RejectedError,
 )
-from streambound.recheck.certificates.conditions import Bound, Conditions
+from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.names import counts_of
 from streambound.recheck.certificates.quantity import Quantity, greatest, least, product, total
@@ -82,8 +81,6 @@ class Checker:
 
     conditions: Conditions
     table: ClaimedTable
-    lapse: ClaimedLapse | None = None
-    """Of the tuples of its stream only those are counted that still await another stream."""
 
     # --- which columns a count is about, and whether its reason holds ----------------------------------------------
 
@@ -148,15 +145,11 @@ class Checker:
             raise RejectedError("timestamps are counted beside each other")
 
     def _either(self, held: ClaimedCount, left: ClaimedCount) -> frozenset[Attribute]:
-        """The columns of a stream while it awaits others, and what of them is left after that."""
-        lapse = next((lapse for lapse in self.table.lapses if lapse.stream == held.source), None)
+        """The columns of a stream while its timestamps are told apart, and what of them is left after that."""
         age = next((age for age in self.table.ages if age.stream == held.source), None)
-        if lapse is None and age is not None:
-            return self._young(held, age) & (self.covered(left) | {self.conditions.time(age.stream)})
-        if lapse is None or held.rule != "tuples":
-            raise RejectedError(f"no values of {held.source} lapse")
-        before, after = replace(self, lapse=lapse).covered(held), self.covered(left)
-        return before & (after | frozenset(lapse.attributes))
+        if age is None:
+            raise RejectedError(f"no timestamps of {held.source} are told apart")
+        return self._young(held, age) & (self.covered(left) | {self.conditions.time(age.stream)})
 
     def _young(self, count: ClaimedCount, age: ClaimedAge) -> frozenset[Attribute]:
         """The columns of the tuples whose timestamps are told apart; all older timestamps are one."""
@@ -230,11 +223,7 @@ class Checker:
     def _lasting(self, count: ClaimedCount) -> str:
         """The stream of a count of tuples, if the table holds its tuples for so many timestamps only."""
         stream, timestamps = count.source or "", count.timestamps
-        time = self.conditions.time(stream)
-        first = self.conditions.follows.bound(self.conditions.zero(time), time)
         options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
-        if self.lapse is not None and (awaited := self._awaited(self.lapse, first)) is not None:
-            options.append(awaited)
         if count.beside is not None:
             if not options and all(age.expires is None for age in self.table.ages if age.stream == count.beside):
                 raise RejectedError(f"where {count.beside} is only known to be old, any tuple of {stream} can be in it")
@@ -254,14 +243,6 @@ class Checker:
             yield int(end[0] + first[0]) + 1
         if first is not None and self.table.deadline is not None:
             yield int(self.table.deadline + first[0])
-
-    @staticmethod
-    def _awaited(lapse: ClaimedLapse, first: Bound | None) -> int | None:
-        """For how many timestamps values are held for others."""
-        if lapse.deadline is not None and first is None:
-            return None
-        ending = 0 if lapse.deadline is None or first is None else int(lapse.deadline + first[0])
-        return max(lapse.expires or 0, ending)
 
     def _value(self, count: ClaimedCount, attribute: Attribute) -> Attribute:
         if attribute.source not in self.table.sources:

@@ -27,7 +27,7 @@ from streambound.recheck.certificates.conditions import Bound, Conditions, Contr
 def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> Iterator[str]:
     """The reasons why a table's key or its ages are wrong."""
     ages = _wrong_ages(conditions, table, beside)
-    faults = [*wrong_keys(conditions, table), *ages, *wrong_extrema(conditions, table, _parted(table))]
+    faults = [*_wrong_keys(conditions, table), *ages, *_wrong_extrema(conditions, table)]
     yield from faults
     if not faults:
         known = Known(conditions, table, beside)
@@ -35,7 +35,7 @@ def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[
         yield from _undecided(known)
 
 
-def wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
+def _wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """Attributes that are not the table's, and equalities that do not hold."""
     for stored in table.stored:
         attributes = (stored.attribute, *(other for other, _ in stored.equal))
@@ -49,21 +49,15 @@ def wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
             yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
 
 
-def wrong_extrema(
-    conditions: Conditions, table: ClaimedTable, parted: Callable[[Attribute, Attribute], bool]
-) -> Iterator[str]:
-    """Limits that a completing tuple need not satisfy, or that are not of what is ``parted``: in and outside of it."""
+def _wrong_extrema(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
+    """Limits that a completing tuple need not satisfy, or that are not of one source inside and one outside."""
     for extremum in table.extrema:
         for own, offset in extremum.of:
             for other, more, strict in extremum.limits:
-                if not parted(own, other):
+                if own.source not in table.sources or other.source in table.sources:
                     yield f"table {table.name} limits {other} by {own}, which are not one inside and one outside of it"
                 elif not _implied(conditions, extremum, (own, offset), (other, more, strict)):
                     yield f"table {table.name} limits {other} by {own} more than the query does"
-
-
-def _parted(table: ClaimedTable) -> Callable[[Attribute, Attribute], bool]:
-    return lambda own, other: own.source in table.sources and other.source not in table.sources
 
 
 def _implied(

@@ -12,7 +12,6 @@ from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.cases import case_of, incomplete
 from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError, read
 from streambound.recheck.certificates.conditions import Conditions, ContradictionError
-from streambound.recheck.certificates.family import family_entries, wrong_family
 from streambound.recheck.certificates.forgotten import remembered_too_briefly
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.independence import Neighbours
@@ -81,11 +80,7 @@ def branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool) 
             yield "a partial match is known by the distance of its timestamps only"
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
-        families = tuple(table for table in partial if table.members)
-        if families:
-            yield from _family_faults(conditions, partial, families)
-        else:
-            yield from _table_faults(conditions, partial)
+        yield from _table_faults(conditions, partial)
         yield from results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
     except ContradictionError:  # nothing satisfies the conditions
         if claim.tables:
@@ -104,26 +99,6 @@ def _table_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...]) -> I
         yield from insufficient(conditions, table, neighbours.beside(table))
 
 
-def _family_faults(
-    conditions: Conditions, tables: tuple[ClaimedTable, ...], families: tuple[ClaimedTable, ...]
-) -> Iterator[str]:
-    """Families of streams that have no neighbours, each with a table of its full set if that is not all streams."""
-    neighbours = Neighbours(conditions, tables, all_streams=False)
-    others = tuple(table for table in tables if not table.members)
-    sets = tuple(frozenset(table.streams) for table in families)
-    for family, streams in zip(families, sets, strict=True):
-        outside = [stream for stream in conditions.streams if stream not in streams]
-        if neighbours.touching(streams, outside) or sets.count(streams) > 1:
-            yield f"table {family.name} holds no parts of matches"
-        if outside and not any(streams == {*table.streams} for table in others):
-            yield f"there is no table of {', '.join(family.streams)} together"
-    yield from (fault for table in families for fault in wrong_family(conditions, table))
-    yield from neighbours.sharing()
-    yield from uncovered(conditions, others, neighbours, sets)
-    for table in others:
-        yield from insufficient(conditions, table, neighbours.beside(table))
-
-
 def results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], distinct: bool) -> Iterator[str]:
     """A set remembers its results, for ever or as long as `remembered_too_briefly` asks; a bag does not."""
     if len(tables) > int(distinct):
@@ -131,12 +106,7 @@ def results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], dis
     for table in tables:
         if {*table.streams} != {*conditions.streams} or {*table.relations} != {*conditions.relations}:
             yield "the results are not of all streams and relations"
-        elif (
-            table.extrema
-            or table.members
-            or table.deadline is not None
-            or any(stored.low or stored.high for stored in table.stored)
-        ):
+        elif table.extrema or table.deadline is not None or any(stored.low or stored.high for stored in table.stored):
             yield "a result is forgotten or changed"
         else:
             yield from insufficient(conditions, table)
@@ -168,7 +138,7 @@ def symbols_of(split: Query) -> Symbols:
 def table_size(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> TableSize:
     """The size of a table, which is what the table says; raises RejectedError where it says something else."""
     try:
-        most = (family_entries if table.members else entries)(conditions, table, symbols)
+        most = entries(conditions, table, symbols)
     except RejectedError as error:
         raise RejectedError(f"table {table.name}: {error}") from error
     width = entry_width(conditions, table)
@@ -200,17 +170,12 @@ def _number(value: int | None) -> str:
     return "a number that the catalog does not give" if value is None else str(value)
 
 
-def uncovered(
-    conditions: Conditions,
-    tables: tuple[ClaimedTable, ...],
-    independence: Neighbours,
-    families: tuple[frozenset[str], ...] = (),
-) -> Iterator[str]:
+def uncovered(conditions: Conditions, tables: tuple[ClaimedTable, ...], independence: Neighbours) -> Iterator[str]:
     """The reasons why some partial match has no table.
 
     From nothing and from every table: a stream more, together with all that is forced to be at most as new, must be a
-    table again, or all streams, or a smaller set of the streams of one of the ``families``, unless the two are
-    independent. So by induction there is one for each part of whatever has come by some timestamp.
+    table again, or all streams, unless the two are independent. So by induction there is one for each part of whatever
+    has come by some timestamp.
     """
     known = [frozenset(table.streams) for table in tables]
     everything = frozenset(conditions.streams)
@@ -226,7 +191,7 @@ def uncovered(
         for stream in conditions.streams:
             larger = streams | needs[stream]
             apart = bool(streams) and not independence.touching(streams, needs[stream])
-            held = larger == everything or larger in known or any(larger < family for family in families)
+            held = larger == everything or larger in known
             if not held and not apart:
                 come = ", ".join(sorted(larger))
                 yield f"tuples of {come} can come before all others, and there is no table of them"

@@ -36,8 +36,6 @@ def entry_width(conditions: Conditions, table: ClaimedTable) -> int | None:
     widths = [_stored(conditions, stored) for stored in table.stored]
     widths += [_sum(conditions, extremum) for extremum in table.extrema]
     widths += [INT64 for _ in (*table.ages, *table.distances)]
-    if table.members:
-        widths.append(INT64)
     found = INT64  # the counter
     for width in widths:
         if width is None:

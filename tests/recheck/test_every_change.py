@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
@@ -25,7 +24,6 @@ from support.json_mutations import Path as Place
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
-from support.wide_families import wide
 
 Document = dict[str, Any]
 
@@ -66,11 +64,6 @@ KINDS: dict[str, tuple[str, Any, Callable[[str], bool]]] = {
         lambda text: text.count('"streams"') > 2),
 }  # fmt: skip
 """A query of each kind, its catalog, and what its certificate's text shows."""
-FAMILIES = {
-    "star": '"family"', "waiting": '"saturates"', "relation": "max_R_k", "one window, any key": '"either"',
-    "two ends, any key": '"ending": ["X', "window, any key": '"expires"', "fence": '"after": ["X1", "X2"]',
-}  # fmt: skip
-"""Shapes of queries of many streams, here of few, and what their certificates show."""
 
 
 def _certified(sql: str, catalog: Any) -> tuple[Decision, Document] | None:
@@ -171,16 +164,6 @@ def _leaves_out_an_equality(change: Change, old: Document, new: Document) -> boo
     return change.key == "equal" and change.what in ("without an entry", "another equal")
 
 
-def _says_of_an_older_member_that_it_is_older(change: Change, old: Document, new: Document) -> bool:
-    """What follows through a member between them anyway."""
-    return change.key == "after" and change.what == "with an entry"
-
-
-def _awaits_fewer_streams(change: Change, old: Document, new: Document) -> bool:
-    """One of some streams with equal values says what the others are compared with."""
-    return change.key in ("passing", "ending") and {*_at(new, change.path)} < {*_at(old, change.path)}
-
-
 def _is_called_differently(change: Change, old: Document, new: Document) -> bool:
     """A name is a label."""
     return change.key == "name"
@@ -193,7 +176,6 @@ TRUE = (
     _is_the_same_number, _is_in_another_order, _says_one_limit_or_reason_twice, _gives_another_reason_for_the_same_size,
     _keeps_entries_longer, _saturates_an_age_that_expires, _clips_less, _clips_what_is_fixed,
     _joins_a_relation_earlier_or_later, _leaves_out_an_equality, _is_called_differently,
-    _says_of_an_older_member_that_it_is_older, _awaits_fewer_streams,
 )  # fmt: skip
 """Why a changed certificate is accepted: it proves the same M, the same bytes, and nothing that is false."""
 
@@ -220,20 +202,6 @@ def test_of_every_kind(kind: str) -> None:
     assert certified is not None
     decision, document = certified
     assert shows(json.dumps(document)), json.dumps(document)
-    seen: Counter[str] = Counter()
-    assert _refused(decision, document, seen) > 9 * seen.total()
-
-
-@pytest.mark.parametrize("shape", FAMILIES)
-def test_of_families(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
-    monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
-    certified = _certified(*wide(shape, 4 if shape == "fence" else 3))
-    assert certified is not None
-    decision, document = certified
-    text = json.dumps(document)
-    assert '"members": [{' in text
-    assert FAMILIES[shape] in text, text
     seen: Counter[str] = Counter()
     assert _refused(decision, document, seen) > 9 * seen.total()
 

@@ -13,7 +13,6 @@ from hypothesis import assume, given
 
 from streambound.criteria import bound as bound_module
 from streambound.criteria import least_bound as least_bound_module
-from streambound.criteria import synopsis as synopsis_module
 from streambound.synopsis_exec.simulate import operator_of_circuit, relation_tables, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
@@ -29,12 +28,11 @@ from support.extremal_queries import make_extremal_query
 from support.finite_queries import make_clipped_query, make_finite_query
 from support.kernel import formula_value
 from support.kernel_cases import Case, make_case, make_cuts, plan_of
-from support.keyed_queries import make_keyed_statement
 from support.operators import steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
-from support.queries import EXECUTABLE, Features, make_statement
+from support.queries import EXECUTABLE, Features
 from support.relation_queries import make_relation_statement
 from support.streams import Rows, adversarial_rows, small_rows
 from support.unequal_queries import make_unequal_query
@@ -83,11 +81,6 @@ KINDS: dict[str, Callable[[Choices], Case]] = {
     "clipped": with_rows(make_clipped_query),
     "extrema": with_rows(make_extremal_query),
     "equalities and inequalities": _of_classes,
-}
-FAMILIES: dict[str, Make] = {
-    "keys": lambda choices: make_keyed_statement(choices, choices.chance(50)),
-    "relations": lambda choices: make_relation_statement(choices, choices.chance(50)),
-    "whole language": lambda choices: make_statement(choices, Features(windows=30)),
 }
 
 
@@ -182,17 +175,6 @@ def printed_of(sql: str, catalog: dict[str, Any], rows: Iterable[Rows]) -> int:
     counts = [check(Case(sql, catalog, one)) for one in rows]
     assert all(one is not None and one["limited"] for one in counts)
     return sum(one["printed something"] for one in counts if one is not None)
-
-
-@pytest.mark.parametrize("kind", FAMILIES)
-def test_a_fixed_sample_of_families_equals_sql(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A family wherever there is a table at all."""
-    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
-    monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
-    counts: Counter[str] = Counter()
-    for seed in range(12):
-        counts += check(with_rows(FAMILIES[kind])(Choices.seeded(6000 + seed))) or Counter()
-    assert counts["run"] > 5 and counts["printed something"] > 1, counts
 
 
 def _unequal(choices: Choices) -> Case:

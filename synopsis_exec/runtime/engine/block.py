@@ -1,4 +1,4 @@
-"""Select-project-join blocks whose synopsis is no count of keys: with sums, extrema, families, keys that end (§4).
+"""Select-project-join blocks whose synopsis is no count of keys: with sums, extrema, keys that end (§4).
 
 Each table of partial matches is a state. In a tick a table is a *log*: its entries at the start, and what the rows of
 the tick add to it, each with its time. Rows that come meet what the log has before their time, so that those of one
@@ -25,7 +25,7 @@ from streambound_runtime.engine.tables import (
     places,
     same,
 )
-from streambound_runtime.operators.plan import Expiry, FamilyPlan, Table
+from streambound_runtime.operators.plan import Table
 
 RESULTS = "results"
 """The state of the results that a set has returned."""
@@ -52,9 +52,8 @@ class SqlBlock(BlockTables):
     def _state(self, number: int, place: int) -> StateTable:
         branch = self.synopsis.branches[number]
         table = branch.tables[place]
-        family = next((one for one in branch.families if one.table == place), None)
         columns = (*self.entry_columns(number, place), *self.weights.columns)
-        return StateTable(state_name(number, place), columns, _expired(table, family), self.key_names)
+        return StateTable(state_name(number, place), columns, _expired(table), self.key_names)
 
     # --- the tick ---------------------------------------------------------------------------------------------------
 
@@ -117,19 +116,11 @@ class SqlBlock(BlockTables):
         """A table's entries with what was added; those of no use go, and those too old to be told apart are one."""
         state = self._state(number, place)
         names = [name for name, _ in self.entry_columns(number, place)]
-        log, added, branch = (
-            at.temporary(f"log_{state.name}"),
-            at.temporary(f"added_{state.name}"),
-            self.synopsis.branches[number],
-        )
+        log, branch = at.temporary(f"log_{state.name}"), self.synopsis.branches[number]
         if branch.apart:  # rows of other timestamps are other entries
             rows = f"SELECT {listed(*names, *self.weights.names)} FROM {log} WHERE {state.lasts}"
             return [TickStatement(f"INSERT INTO {at.state(state.name)} {rows}"), *deleted(state, at)]
-        steps = []
-        if any(family.table == place for family in branch.families):  # their logs have the entries of before, too
-            new = self.weights.grouped(names, f"FROM {log} WHERE t > {LONG_AGO}")
-            steps, log = [TickStatement(new, added)], added
-        steps += [*self._folded(at, number, place, log), *deleted(state, at)]
+        steps = [*self._folded(at, number, place, log), *deleted(state, at)]
         ages = branch.tables[place].ages
         limits = {f"a{s}": f"{CLOSED} - {most - 1}" for s, gone, most in ages if gone is None and most is not None}
         if not limits:
@@ -182,17 +173,8 @@ def _best_of(rows: str, group: list[str], best: dict[str, bool]) -> str:
     return f"WITH alike AS MATERIALIZED ({once}) FROM alike x WHERE NOT EXISTS (FROM alike y WHERE {better})"
 
 
-def _expired(table: Table, family: FamilyPlan | None) -> str:
+def _expired(table: Table) -> str:
     """When an entry is of no use."""
     found = [f"a{stream} + {gone} <= {CLOSED}" for stream, gone, _ in table.ages if gone is not None]
     found += [] if table.deadline is None else [f"{table.deadline} <= {CLOSED}"]
-    found += [] if family is None else [_lapsed(lapse) for lapse in family.lapses]
     return " OR ".join(found)
-
-
-def _lapsed(lapse: Expiry) -> str:
-    """Whether an entry of a family misses a stream that its values are held for."""
-    misses = f"(e0 & {lapse.awaited}) <> {lapse.awaited}"
-    if lapse.age is not None:
-        return f"({misses} AND a{lapse.age} + {lapse.expires} <= {CLOSED})"
-    return f"({misses} AND (e0 & {lapse.having}) <> 0 AND {lapse.deadline} <= {CLOSED})"

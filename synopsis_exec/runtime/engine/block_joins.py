@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 
 from streambound_runtime.engine.block_tables import BlockTables
 from streambound_runtime.engine.predicates import one_test, term_sql
 from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, TickStatement, TickTables, listed, same
 from streambound_runtime.operators.plan import (
-    Bits,
-    FamilyPlan,
-    Growth,
-    Held,
     JoinStep,
     Relations,
     Subplan,
@@ -29,25 +23,19 @@ Columns = Sequence[tuple[str, str]]
 """Columns with their types."""
 LONG_AGO = -(2**62)
 """The time in a log of entries that were there before the tick, and of those too old to be told apart."""
-_MEMBER, _FRESH, _GROWN = "member", "fresh", "grown"
-"""In the log of a family: the last member that an entry has got at its time, and its streams that came then."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinSetting:
     """Where participants are joined: the ``scans``, and ``rows``, where theirs are if they have no times.
 
-    In a transition, which needs the times of the streams ``kept``, entries are looked up by what they have else. In a
-    family the table ``growing`` has its entries in ``log``; one of a timestamp meets those with members before the
-    number ``member``, which comes. By ``spans`` of time a row meets the entries of its window only.
+    In a transition, which needs the times of the streams ``kept``, entries are looked up by what they have else. By
+    ``spans`` of time a row meets the entries of its window only.
     """
 
     scans: Sequence[TableScan]
     rows: Sequence[str] | None = None
     kept: Sequence[int] | None = None
-    growing: int | None = None
-    member: int = 0
-    log: str = ""
     spans: bool = False
 
 
@@ -72,7 +60,6 @@ class BranchSql:
         self.kinds = dict(block.kinds[number])
         self.weights = block.weights
         self.keys = tuple(f"k{place}" for place in range(len(block.key_types)))
-        self.families = {family.table: family for family in branch.families}
         self.made, self.by_key = set[int](), set[int]()
 
     # --- rows and relations -----------------------------------------------------------------------------------------
@@ -140,7 +127,7 @@ class BranchSql:
 
     def _joined(self, joins: Sequence[JoinStep], setting: JoinSetting) -> Joined:
         """Participants joined one after the other, each with its conditions."""
-        env = {} if setting.growing is None else {"streams": "0", "fresh": "0"}
+        env: dict[str, str] = {}
         called, parts, keyed, where = list[str](), list[str](), "", list[str]()
         for place, join in enumerate(joins):
             alias = f"j{place}"
@@ -153,7 +140,7 @@ class BranchSql:
                 on += [same(self.keys, keyed, alias)] if keyed else []
                 keyed = keyed or alias
             on += [f"{own[name]} = {self._term(term, env)}" for name, term in join.equal]
-            env |= {variable: sql for variable, sql in own.items() if variable not in join.without}
+            env |= own
             for test in join.tests:
                 sides = (env[name] for name in (test.left, test.right) if name is not None)
                 (where if any(side.startswith(f"{alias}v.") for side in sides) else on).append(self._test(test, env))
@@ -181,8 +168,6 @@ class BranchSql:
         table = self.branch.tables[join.table]
         entry = {variable: f"e{n}" for n, variable in enumerate(table.columns)}
         entry |= {age(stream): f"a{stream}" for stream, *_ in table.ages}
-        if join.table == setting.growing:
-            return setting.log, {variable: f"{alias}.{name}" for variable, name in entry.items()}
         if not self._by_key(join, setting):
             return self._entries(join.table), {variable: f"{alias}.{name}" for variable, name in entry.items()}
         last = self.block.best(self.number, join.table)
@@ -197,14 +182,7 @@ class BranchSql:
             on = [f"{alias}.t = {env['now']}"] if "now" in env else []
             env.setdefault("now", f"{alias}.t")
             return on
-        on = [f"{alias}.t {'<=' if join.now else '<'} {env['now']}"] if not join.new else []
-        if join.new:
-            on += [f"{alias}.t = {env['now']}"] if "now" in env else [f"{alias}.t > {LONG_AGO}"]
-            env.setdefault("now", f"{alias}.t")
-        if join.table == setting.growing:
-            on += [f"{alias}.{_MEMBER} < {setting.member}"] if join.new else []
-            on += [_of_bits(test, f"{alias}.{_FRESH if test.fresh else 'e0'}") for test in join.bits]
-            env["fresh"] = f"{alias}.{_FRESH}" if join.new else "0"
+        on = [f"{alias}.t {'<=' if join.now else '<'} {env['now']}"]
         for stream, low, high in join.ages:
             on += [f"{env['now']} >= {alias}.a{stream} + {low}"] if low is not None else []
             on += [f"{env['now']} <= {alias}.a{stream} + {high}"] if high is not None else []
@@ -214,12 +192,12 @@ class BranchSql:
 
     def _by_key(self, join: JoinStep, setting: JoinSetting) -> bool:
         """Whether entries need not be told apart by their times: what there is of a key is a running sum."""
-        if join.table is None or join.new or setting.kept is None or EXACT in self.weights.types:
+        if join.table is None or setting.kept is None or EXACT in self.weights.types:
             return False
         table = self.branch.tables[join.table]
         limited = any(high is not None for *_, high in join.ages)
         alone = len(table.best) < (1 if limited else 2) and (not join.ages or table.single)
-        return alone and join.table not in self.families and not any(s in setting.kept for s, *_ in table.ages)
+        return alone and not any(s in setting.kept for s, *_ in table.ages)
 
     def _looked_up(self, join: JoinStep, alias: str, now: str) -> tuple[str, str, list[str]]:
         """The last sums of a key before a time, less those before a window; how they are called; the condition."""
@@ -264,11 +242,7 @@ class BranchSql:
     def results(self, steps: list[TickStatement], spans: bool = False) -> list[str]:
         """The results as queries, once the logs that they read are among the steps."""
         columns = self.block.result_columns
-        found = [self._extended(one, columns, steps, spans) for one in self.branch.transitions if one.target is None]
-        for family in self.branch.families:
-            if family.full is None:
-                found += self._completed(family, columns, steps)
-        return found
+        return [self._extended(one, columns, steps, spans) for one in self.branch.transitions if one.target is None]
 
     @property
     def window(self) -> int | None:
@@ -286,15 +260,8 @@ class BranchSql:
         self.made.add(table)
         columns = self.block.entry_columns(self.number, table)
         names = [name for name, _ in columns]
-        if table in self.families:
-            grown = self._grown(self.families[table], columns, self._start(table))
-            steps.append(TickStatement(grown, self._log(table)))
-            return
         came = [one for one in self.branch.transitions if one.target == table]
         parts = [self._extended(one, columns, steps) for one in came]
-        for family in self.branch.families:
-            if family.full == table:
-                parts += self._completed(family, columns, steps)
         if len(parts) == 1 and [len(one.joins) for one in came] == [1]:  # rows of one stream, which are grouped already
             steps.append(TickStatement(parts[0], self._log(table), view=self.branch.apart))
             return
@@ -326,73 +293,13 @@ class BranchSql:
             values += [joined.env[age(stream) if stream in one.kept else "now"] for stream in ages]
         return self._selected(joined, values, columns)
 
-    def _selected(
-        self, joined: Joined, values: Sequence[str], columns: Columns, where: Sequence[str] = (), more: str = ""
-    ) -> str:
+    def _selected(self, joined: Joined, values: Sequence[str], columns: Columns) -> str:
         """Matches as rows of these columns, with what they weigh and their time."""
         keys = [f"{joined.keyed}.{name}" for name in self.keys]
         every = [*values, *keys] or ["true"] * len(columns)
         shown = [f"CAST({value} AS {kind}) AS {name}" for value, (name, kind) in zip(every, columns, strict=True)]
         shown += [*self.weights.product(joined.called), f"{joined.env['now']} AS t"]
-        return f"SELECT {listed(*shown, more)} FROM {' AND '.join([joined.sql, *where])}"
-
-    # --- families ---------------------------------------------------------------------------------------------------
-
-    def _grown(self, family: FamilyPlan, columns: Columns, start: str) -> str:
-        """The log of a family: its entries, and what each member's rows make of entries, which have fewer members."""
-        shown = [*(name for name, _ in columns), "t", _MEMBER, _FRESH]
-        joins = [join for member in family.members for growth in member.growths for join in growth.joins]
-        watched = reduce(or_, (test.mask for join in joins for test in join.bits if test.fresh), 0)
-        alone, grown = [f"SELECT *, -1 AS {_MEMBER}, 0::BIGINT AS {_FRESH} FROM ({start})"], list[str]()
-        for number, member in enumerate(family.members):
-            for growth in member.growths:
-                if growth.values is None or (growth.result is not None and growth.bits is None):
-                    continue  # all that it makes is complete
-                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=_GROWN)
-                joined = self._joined(growth.joins, setting)
-                env = joined.env
-                values = [f"{env['streams']} | {member.bits}"]
-                values += [self._held(held, env, member.bits) for held in growth.values]
-                rest = [] if growth.bits is None else [f"NOT {_of_bits(growth.bits, env['streams'])}"]
-                more = f"{number} AS {_MEMBER}, {env['fresh']} | {member.bits & watched} AS {_FRESH}"
-                row = self._selected(joined, values, columns, [*self._optional(growth, env), *rest], more)
-                (grown if any(join.table is not None for join in growth.joins) else alone).append(row)
-        base = " UNION ALL ".join(f"SELECT {listed(*shown, *self.weights.names)} FROM ({one})" for one in alone)
-        if not grown:
-            return base
-        more = self.weights.grouped(shown, " UNION ALL ".join(grown))
-        return f"WITH RECURSIVE {_GROWN} AS (SELECT * FROM ({base}) UNION ALL {more}) FROM {_GROWN}"
-
-    def _completed(self, family: FamilyPlan, columns: Columns, steps: list[TickStatement]) -> list[str]:
-        """The matches of all members of a family."""
-        self.log(family.table, steps)
-        found = []
-        for number, member in enumerate(family.members):
-            for growth in (one for one in member.growths if one.result is not None):
-                log = self._log(family.table)
-                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=log)
-                joined = self._joined(growth.joins, setting)
-                complete = [] if growth.bits is None else [_of_bits(growth.bits, joined.env["streams"])]
-                values = [self._term(term, joined.env) for term in growth.result or ()]
-                found.append(self._selected(joined, values, columns, [*self._optional(growth, joined.env), *complete]))
-        return found
-
-    def _optional(self, growth: Growth, env: Mapping[str, str]) -> list[str]:
-        """Tests that are made where an entry has some of their streams."""
-        return [f"(({env['streams']} & {mask}) = 0 OR {self._test(test, env)})" for mask, test in growth.optional]
-
-    def _held(self, held: Held, env: Mapping[str, str], bits: int) -> str:
-        """What an entry holds of a value."""
-        parts = [self._term(term, env) for term in held.terms]
-        before = None if held.before is None else env[held.before]
-        parts += [before] if before is not None else []
-        found = "NULL" if not parts else parts[0]
-        if len(parts) > 1:
-            found = f"{'least' if held.greatest else 'greatest'}({', '.join(parts)})"  # of the others where one is NULL
-        if held.until:
-            there = f"(({env['streams']} | {bits}) & {held.until}) = {held.until}"
-            found = f"CASE WHEN {there} THEN NULL ELSE {found} END"
-        return found
+        return f"SELECT {listed(*shown)} FROM {joined.sql}"
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -420,7 +327,3 @@ def _span(join: JoinStep, now: str, time: str) -> tuple[str, str] | None:
     length, its = high - low + 1, time.format(stream)
     first = f"{now} - {high} - ((({now} - {high}) % {length}) + {length}) % {length}"
     return f"[{first}, {first} + {length}]", f"{its} - (({its} % {length}) + {length}) % {length}"
-
-
-def _of_bits(test: Bits, bits: str) -> str:
-    return f"({bits} & {test.mask}) {'<>' if test.negated else '='} {test.equals}"

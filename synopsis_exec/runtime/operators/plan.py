@@ -105,26 +105,12 @@ class Table:
     best: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """A test of which streams an entry of a family has: ``held & mask == equals``, or not so.
-
-    ``fresh`` asks which of them came at the timestamp that is being closed.
-    """
-
-    mask: int
-    equals: int
-    negated: bool = False
-    fresh: bool = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinStep:
     """One more participant: rows of a scan, joined relations (their numbers), or the entries of a table.
 
     ``equal`` are its variables that must equal another term; ``tests`` are made once it has joined. ``ages`` bound the
-    ages of entries: the stream, the least, the greatest. ``now`` counts entries of the same timestamp, too, ``new``
-    only these. ``bits`` ask which streams an entry of a family has; ``without`` are columns that it does not have then.
+    ages of entries: the stream, the least, the greatest. ``now`` counts entries of the same timestamp, too.
     """
 
     scan: int | None = None
@@ -134,9 +120,6 @@ class JoinStep:
     tests: tuple[Test, ...] = ()
     ages: tuple[tuple[int, int | None, int | None], ...] = ()
     now: bool = False
-    new: bool = False
-    bits: tuple[Bits, ...] = ()
-    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,74 +146,6 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A value that an entry of a family holds: of the ``terms`` and of the ``before`` that it held, the best.
-
-    Without ``greatest`` there is one term, or what was held, or nothing. It is NULL once the entry has all streams of
-    ``until``.
-    """
-
-    terms: tuple[Term, ...] = ()
-    before: str | None = None
-    greatest: bool | None = None
-    until: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How rows of a family's member extend its entries (theory, "Families"): to entries, or to results.
-
-    ``optional`` tests are made where the entry has any of the streams of a mask. With ``bits``, entries that pass them
-    become a match of all members, with the ``result`` as its values, the others entries with ``values``. Without
-    ``values`` all are such matches, without a ``result`` none.
-    """
-
-    joins: tuple[JoinStep, ...]
-    optional: tuple[tuple[int, Test], ...] = ()
-    values: tuple[Held, ...] | None = None
-    bits: Bits | None = None
-    result: tuple[Term, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyMember:
-    """Streams of a family that join an entry together: their bits, their scans, and how entries grow by them."""
-
-    bits: int
-    scans: tuple[int, ...]
-    growths: tuple[Growth, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Expiry:
-    """When an entry of a family is of no use, since it misses a stream of ``awaited``.
-
-    It is, when the timestamp of stream ``age`` is ``expires`` behind, or, with the streams ``having``, from the
-    ``deadline`` on.
-    """
-
-    awaited: int
-    age: int | None = None
-    expires: int | None = None
-    having: int = 0
-    deadline: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyPlan:
-    """How the table number ``table`` grows, which holds the matches of all sets of some streams.
-
-    The first column of its entries says which streams they have, as bits. ``full`` is the table of the matches of all
-    of them; without one they are results.
-    """
-
-    table: int
-    members: tuple[FamilyMember, ...]
-    full: int | None = None
-    lapses: tuple[Expiry, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Subplan:
     """One select-project-join branch; its transitions are in order, targets smallest first.
 
@@ -241,7 +156,6 @@ class Subplan:
     relations: tuple[Relations, ...]
     tables: tuple[Table, ...]
     transitions: tuple[Transition, ...]
-    families: tuple[FamilyPlan, ...] = ()
     apart: bool = False
 
 
