@@ -67,9 +67,12 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
     states = [one.state for one in states_without_size(judgement.operation)]
     relations = {one.operator.table: one.operator for one in reversed(states) if isinstance(one.operator, nodes.Scan)}
     found: dict[object, Violation] = {}
+    endless = {id(state.operator) for state in states if isinstance(state.operator, nodes.Aggregate)}
     for state in states:
         if isinstance(state.operator, nodes.Scan) and state.operator is not relations[state.operator.table]:
             continue
+        if isinstance(state.operator, nodes.Over) and id(_made_of(state.operator.input)) in endless:
+            continue  # it keeps their groups, of which there are as many as the groups' keys have values
         for violation in reader.of(state):
             violation = replace(violation, cause=reader.cause(state, violation))
             found.setdefault((violation.code, violation.message, violation.span), violation)
@@ -252,6 +255,13 @@ class _Findings:
             if one is not None and is_placed(one):
                 return self.positions.of(one)
         return operator.at or self.positions.first_token
+
+
+def _made_of(tree: nodes.Tree) -> nodes.Tree:
+    """The operator whose rows these are, some of them, with some of their columns."""
+    while isinstance(tree, nodes.Alias | nodes.Filter | nodes.Project):
+        tree = tree.input
+    return tree
 
 
 def _way_out(operator: nodes.Tree) -> str:

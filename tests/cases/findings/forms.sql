@@ -291,3 +291,6 @@ SELECT S.a FROM S JOIN (SELECT a, max(name) AS a FROM R GROUP BY a) AS k ON k.a 
 
 SELECT S.a FROM S JOIN (SELECT a, count(*) AS n FROM R WHERE R.a = S.b GROUP BY a) AS k ON k.a = S.a
 -- error: SB104 1:32-33 "a"
+
+SELECT a, SUM(b) AS n FROM S GROUP BY a ORDER BY n DESC LIMIT 3
+-- unbounded: SB201 1:39-40 "a"
