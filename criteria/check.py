@@ -217,7 +217,8 @@ def _of_lowered(
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
-    without_tables = decision.bound is None and (_with_keys(lowered.query) or undecided_set)
+    too_many = decision.verdict is Verdict.BOUNDED
+    without_tables = decision.bound is None and (_with_keys(lowered.query) or undecided_set or too_many)
     remembers_keys = _remembers_keys(lowered.query)
     if without_tables or remembers_keys or _keeps_matches(decision):
         from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators

@@ -279,6 +279,15 @@ def test_joins_alone_keep_rows_apart_where_these_are_fewer() -> None:
     assert ran.prints({(10, 3, 8, 3): 2, (10, 3, 9, 10): 2})
 
 
+def test_of_many_streams_in_any_order_rows_are_kept_and_not_their_sets() -> None:
+    others = [f"s{place}" for place in range(11)]
+    near = " AND ".join(f"{s}.ts > A.ts AND {s}.ts <= A.ts + 3 AND {s}.a = A.a" for s in others)
+    sql = f"SELECT A.v FROM A, {', '.join(f'B AS {s}' for s in others)} WHERE {near}"
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.value == 2 * (3 + 11 * 2)
+
+
 def test_two_streams_keep_their_tables_and_warnings_are_told() -> None:
     pair = "FROM impressions i JOIN clicks c ON c.impression = i.id AND c.ts BETWEEN i.ts AND i.ts + 5"
     assert checked_circuit(f"SELECT i.ad, c.ts AS clicked {pair}", CHAIN).decision is not None
