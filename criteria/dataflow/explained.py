@@ -32,7 +32,6 @@ from streambound.criteria.dataflow.tree_nodes import (
     called_above,
     conditions_of,
     has_partner,
-    is_by_condition,
     is_said_by,
     latest,
     moved_by,
@@ -41,6 +40,7 @@ from streambound.criteria.dataflow.tree_nodes import (
     never_changes,
     origin,
     point_json,
+    present_by_condition,
     present_points,
     row_of,
     row_schema,
@@ -345,7 +345,7 @@ class FactLog:
             if sum(step.most for step in path) + one.high <= promise.high:
                 last: Json = {"to": point_json(one.source, node), "most": floor(one.high)}
                 steps = [*(self.step(node, step) for step in path), last | {"fact": self.beside(rows, own, below)}]
-                there = [] if is_by_condition(node, place) else [self.values(rows, own)]
+                there = [] if place in present_by_condition(node) else [self.values(rows, own)]
                 return {"rule": "path", "high": steps, "present": [*self._there(node, path), *there]}
         return {"rule": "unproved"}
 
@@ -576,7 +576,8 @@ class FactLog:
     def _there(self, node: TreeNode, path: list[PathStep]) -> list[int]:
         """The facts that columns between are not NULL."""
         between_ = [one.above for one in path[1:] if isinstance(one.above, int)]
-        return [self.values(*row_of(node, one)) for one in between_ if not is_by_condition(node, one)]
+        said = present_by_condition(node) if between_ else set[int]()
+        return [self.values(*row_of(node, one)) for one in between_ if one not in said]
 
     def _added(self, made: Json) -> int:
         self.facts.append(made)

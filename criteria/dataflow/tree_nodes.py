@@ -113,18 +113,22 @@ def said_by(part: Any, given: Schema) -> RowFacts:
     return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
 
 
-def is_by_condition(node: TreeNode, column: int) -> bool:
-    """Whether a condition says that a column is not NULL."""
+def present_by_condition(node: TreeNode) -> set[int]:
+    """The columns of which a condition says that they are not NULL."""
     given = row_schema(node)
-    return any(not said_by(one, given).columns[column].values.null for one in conditions_of(node))
+    said = (said_by(one, given) for one in conditions_of(node))
+    return {place for facts in said for place, column in enumerate(facts.columns) if not column.values.null}
 
 
 def present_points(node: TreeNode) -> set[Point]:
     """The columns of a row that are not NULL, and the sources without which there is none."""
     given = row_schema(node)
     columns = {p for p in range(len(given)) if not row_of(node, p)[0].view.columns[row_of(node, p)[1]].values.null}
-    columns |= {p for p in range(len(given)) if is_by_condition(node, p)}
-    return {*columns, *(name for name, one in node.view.sources.items() if not one.missing)}
+    return {
+        *columns,
+        *present_by_condition(node),
+        *(name for name, one in node.view.sources.items() if not one.missing),
+    }
 
 
 def steps_of(node: TreeNode) -> Iterator[PathStep]:
