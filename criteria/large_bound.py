@@ -86,21 +86,19 @@ def without_rate(catalog: Catalog) -> dict[str, str]:
     }
 
 
-def rows_in_words(entries: Size, catalog: Catalog) -> str:
+def rows_in_words(entries: Size, without_rate: Mapping[str, str]) -> str:
     """How many rows a bound counts, by how long they are kept; empty where a formula or a number says it better.
 
-    >>> from streambound.analyzer.catalog import catalog_from_mapping
     >>> from streambound.criteria.size import product, total
-    >>> stream = {"timestamp": "ts", "columns": {"ts": "timestamp"}}
     >>> of_one_window = product([Symbol("rows_R"), Number(299_999_999), Symbol("c_S")])
-    >>> rows_in_words(of_one_window, catalog_from_mapping({"streams": {"S": stream}}, "streams.toml"))
+    >>> rows_in_words(of_one_window, {"c_S": "S"})
     'rows_R × the rows of S in 5 minutes'
-    >>> rows_in_words(total([of_one_window, Number(1)]), catalog_from_mapping({"streams": {"S": stream}}, ""))
+    >>> rows_in_words(total([of_one_window, Number(1)]), {"c_S": "S"})
     'rows_R × the rows of S in 5 minutes and 1 more'
     """
     if entries.value is not None and entries.value <= USEFUL:
         return ""
-    streams = {one: name for one, name in without_rate(catalog).items() if one in entries.symbols}
+    streams = {one: name for one, name in without_rate.items() if one in entries.symbols}
     terms = [_term(term, streams) for term in terms_of(entries)]
     if not streams or None in terms:
         return ""

@@ -166,9 +166,9 @@ def _size(checked: Checked) -> BoundText | None:
 
 
 def _words(checked: Checked, entries: Size) -> str:
-    from streambound.criteria.large_bound import rows_in_words
+    from streambound.criteria.large_bound import rows_in_words, without_rate
 
-    return "" if checked.catalog is None else rows_in_words(entries, checked.catalog)
+    return "" if checked.catalog is None else rows_in_words(entries, without_rate(checked.catalog))
 
 
 def _bound_of_operators(circuit: Judged | None, entries: Size) -> BoundText:

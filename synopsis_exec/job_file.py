@@ -90,6 +90,8 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
         memory = "Memory: no bound."
     elif query.bound.grows:
         memory = f"Memory: no bound; at most {entries} entries, n_S being the rows of S."
+    elif words := query.rows_in_words(query.bound.entries):
+        memory = f"Memory: at most {words}, between two timestamps."
     else:
         memory = f"Memory: at most M = {entries} entries between two timestamps."
     sentences = [

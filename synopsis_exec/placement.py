@@ -20,8 +20,6 @@ from fractions import Fraction
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
-from streambound.criteria.bound import QueryBound
-from streambound.criteria.judged import CircuitBound
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
@@ -54,7 +52,7 @@ def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = N
     """The placement of a job; raises UsageError for a ``forced`` one that it cannot have."""
     of_joins = isinstance(query, Plan)
     no_state = _remembered(query) if isinstance(query, Plan) else "its operators are more than joins"
-    much, size = how_large(query.bound)
+    much, size = _how_large(query)
     wanted = of_joins or ((much or forced == "buckets") and forced != "driver")
     key, no_key = _key(job, query) if wanted else (None, size)
     for name, why in (("stateless", no_state), ("buckets", no_key if key is None else "")):
@@ -73,11 +71,13 @@ def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = N
     return Placement(where, why, columns, BUCKETS) if where == "buckets" else Placement(where, why)
 
 
-def how_large(bound: QueryBound | CircuitBound) -> tuple[bool, str]:
+def _how_large(plan: Plan | PlannedCircuit) -> tuple[bool, str]:
     """Whether there may be many entries, or nobody knows how many; and that in words."""
-    entries = bound.entries
-    if bound.grows:
+    entries = plan.bound.entries
+    if plan.bound.grows:
         return True, "there is no M"
+    if words := plan.rows_in_words(entries):
+        return True, f"{words} may be more than {LARGE:,}"
     if entries.value is None or entries.value > LARGE:
         return True, f"M = {entries.text} may exceed {LARGE:,}"
     return False, f"M is at most {entries.value:,}"

@@ -11,11 +11,14 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
+from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.large_bound import rows_in_words
 from streambound.criteria.projected_time import Stamp
+from streambound.criteria.size import Size
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Way
@@ -84,6 +87,15 @@ class ReadsInputs:
     def relations(self) -> tuple[Input, ...]:
         """The static relations that the job reads."""
         return tuple(item for item in self.inputs if item.timestamp is None)
+
+    def rows_in_words(self, size: Size) -> str:
+        """How many rows a size counts, by how long they are kept; empty where its formula says it better."""
+        moments = self.streams if self.time_family is Family.TIMESTAMP else ()
+        return rows_in_words(size, {symbol("c", one.name): one.name for one in moments if one.max_rate is None})
+
+    def at_most(self, size: Size) -> str:
+        """The most that there are of what a size counts."""
+        return f"at most {self.rows_in_words(size) or size.text}"
 
     @property
     def time_type(self) -> DataType:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from streambound.analyzer.types import Family
-from streambound.criteria.judged import CircuitBound
 from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
@@ -19,7 +18,7 @@ def plan_text(plan: Plan | PlannedCircuit) -> str:
     """The plan, as a job has it: what is computed, kept and relied on, where it is, and the operators that run."""
     kind = "circuit" if isinstance(plan, PlannedCircuit) else "set" if plan.distinct else "bag"
     job = job_spec(plan)
-    lines = [f"plan of {plan.name}: {kind}, M = {plan.bound.entries.text}"]
+    lines = [f"plan of {plan.name}: {kind}, M = {plan.rows_in_words(plan.bound.entries) or plan.bound.entries.text}"]
     lines += [f"  compute {sentence}" for sentence in computed_in_words(plan)]
     lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
     lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
@@ -47,16 +46,16 @@ def computed_in_words(plan: Plan | PlannedCircuit) -> list[str]:
 def kept_in_words(plan: Plan | PlannedCircuit) -> list[str]:
     """One sentence per table or state: what it is, per what, for how long, at most how much."""
     if isinstance(plan, PlannedCircuit):
-        return states_in_words(plan.bound)
+        return _states_in_words(plan)
     sentences = [sentence for branch in plan.branches for sentence in _tables(plan, branch)]
     return [*sentences, _RESULTS] if plan.distinct else sentences
 
 
-def states_in_words(bound: CircuitBound) -> list[str]:
+def _states_in_words(plan: PlannedCircuit) -> list[str]:
     """One sentence per state."""
     found = []
-    for state in bound.states:
-        at_most = "" if bound.grows else f"; at most {state.size.text}"
+    for state in plan.bound.states:
+        at_most = "" if plan.bound.grows else f"; {plan.at_most(state.size)}"
         each = f"one for each {', '.join(state.keys)}, " if state.keys else ""
         found.append(f"{state.name}: {each}dropped {state.freed}{at_most}")
     return found
@@ -73,11 +72,11 @@ def promises_in_words(plan: Plan | PlannedCircuit) -> list[str]:
 
 
 def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
-    sizes = {size.table: size.size.text for size in plan.bound.tables}
+    sizes = {size.table: plan.at_most(size.size) for size in plan.bound.tables}
     sentences = []
     for table in branch.tables:
         name = plan.table_name(branch.number, table)
-        size = f"; at most {sizes[name]}" if name in sizes else ""
+        size = f"; {sizes[name]}" if name in sizes else ""
         sentences.append(f"{name}: {_table(plan, branch, table)}{size}")
     return sentences
 

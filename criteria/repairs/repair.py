@@ -21,7 +21,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import share
 from streambound.criteria.check import Checked
-from streambound.criteria.large_bound import rows_in_words
+from streambound.criteria.large_bound import rows_in_words, without_rate
 from streambound.criteria.repairs.demands import not_exists, past_relations, unseen_duplicates
 from streambound.criteria.repairs.keyed import buckets, domains, open_keys, relations
 from streambound.criteria.repairs.rejected import Change, Rejected, stretch
@@ -225,7 +225,7 @@ def _remembered(checked: Checked) -> str:
     if number == 0:
         return "then nothing is remembered"
     assert checked.catalog is not None, "what is bounded has one"
-    if words := rows_in_words(found.entries, checked.catalog):
+    if words := rows_in_words(found.entries, without_rate(checked.catalog)):
         return f"then it keeps {words}"
     counted = found.entries.text if number is None else format(number, ",")
     if len(counted) > _LONG:
