@@ -15,7 +15,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("recheck", "recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "explain:explain", "Show how a verdict came about, or explain a code."),
     Command("compile", "compile:compile_", "Write the Spark job of a bounded query."),
-    Command("run", "run:run", "Run a bounded query on Spark over recorded streams."),
+    Command("run", "run:run", "Run a bounded query over recorded streams."),
     Command("verify", "verify:verify", "Compare the job of a bounded query with batch SQL."),
     Command("memory", "memory:memory", "Measure whether memory stays constant."),
     Command("watch", "watch:watch", "Compare a running Spark query with what was proved."),
