@@ -10,7 +10,7 @@ from streambound.commands.lazy import Command, Group
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check:check", "Give the verdict of every query."),
     Command("baseline", "baseline:baseline", "Accept the findings that are there; let them only become fewer."),
-    Command("catalog", "catalog:catalog", "Import a catalog from Flink, Spark or Avro, or measure recorded rows."),
+    Command("catalog", "catalog:catalog", "Import a catalog from another tool, or measure recorded rows."),
     Command("config", "config:config", "Show each setting of a check and where it comes from."),
     Command("recheck", "recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "explain:explain", "Show how a verdict came about, or explain a code."),
@@ -18,7 +18,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "run:run", "Run a bounded query over recorded streams."),
     Command("verify", "verify:verify", "Compare the job of a bounded query with batch SQL."),
     Command("memory", "memory:memory", "Measure whether memory stays constant."),
-    Command("watch", "watch:watch", "Compare a running Spark query with what was proved."),
+    Command("watch", "watch:watch", "Compare a running query of Spark or Flink with what was proved."),
     Command("witness", "witness:witness", "Show streams that an unbounded query cannot forget."),
     Command("lsp", "lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
     Command("completion", "completion:completion", "Complete commands and options in a shell."),
@@ -45,7 +45,7 @@ def main() -> None:
     streambound run q.sql --input DIR      run it over recorded streams
     streambound verify q.sql               compare the job's results with batch SQL
     streambound memory q.sql               measure whether its memory stays constant
-    streambound watch q.sql progress.jsonl compare a running Spark query with what was proved
+    streambound watch q.sql progress.jsonl compare a running query with what was proved
     streambound witness q.sql              show streams that an unbounded query cannot forget
     streambound demo                       see all of it on the paper's example and on real flights
 
