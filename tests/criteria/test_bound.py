@@ -107,18 +107,6 @@ def test_a_range_between_a_relations_extremes() -> None:
     assert limit >= 7  # 1 to 4, and 8 to 10
 
 
-def test_a_wide_set_has_a_bound_where_two_streams_are_below_a_relations_values() -> None:
-    """Which of R's values S.a and V.a are below differs for each of its rows; whichever comes first brings the row."""
-    newer = [f"s{i}" for i in range(11)]
-    sources, order = (", ".join(f"U AS {s}" for s in newer), " AND ".join(f"{s}.ts > T.ts" for s in newer))
-    between = "T.b = R.b AND S.a <= R.a AND T.a < S.a AND V.a <= R.a AND T.a < V.a"
-    catalog = with_relation(streams(a="double"))
-    decision = decided(f"SELECT DISTINCT 1 AS one FROM S, T, V, R, {sources} WHERE {order} AND {between}", catalog)
-    assert decision.verdict == "bounded"
-    found = bound(decision.derivation.split)
-    assert found is not None and found.entries.text == "8194*rows_R + 1"  # 2 · 2 · (2^11 + 1) - 2
-
-
 SETS: dict[str, tuple[str, str]] = {
     "one extremum": (f"{OLDER} AND S.a < T.a", "2"),
     "one extremum of two attributes": (f"{OLDER} AND S.a < T.a AND S.a < T.b", "2"),
