@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from streambound import cli
 from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.job_reports import JobReport
 from streambound.analyzer.settings import KEYS
 from streambound.reports.formats import FORMAT_NAMES
@@ -126,6 +127,27 @@ def test_the_keys_of_order_say_what_is_said_of_them() -> None:
     order = next(block for block in blocks_of("docs/time.md", "toml") if "lateness" in block.text)
     (stream,) = parse_catalog(order.text).tables
     assert stream.arrival == Arrival(10_000_000, 300_000_000, Mark("kind", value="end"), Partitions("shard", (0, 1)))
+
+
+# --- what one reads ------------------------------------------------------------------------------------------------
+
+MOST_WORDS, MOST_COLUMNS, MOST_WORDS_OF_A_CELL = 2500, 120, 20
+READ = [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", *(f"docs/codes/{code}.md" for code in Code)]
+
+
+def words_of_a_cell(cell: str) -> int:
+    """Without what is code, and where links lead."""
+    return len(re.findall(r"\w+", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", cell)))
+
+
+@pytest.mark.parametrize("page", READ)
+def test_pages_lines_and_cells_are_short(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(text.split()) <= MOST_WORDS
+    lines = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M).splitlines()
+    assert [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("|")] == []
+    cells = [cell for line in lines if line.startswith("|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    assert [cell for cell in cells if words_of_a_cell(cell) > MOST_WORDS_OF_A_CELL] == []
 
 
 # --- links -------------------------------------------------------------------------------------------------------

@@ -147,8 +147,10 @@ def table() -> str:
     for group, entries in groups.items():
         names = dict.fromkeys(entry.name.upper() if entry.name.isascii() else entry.name for entry in entries)
         lines.append(f"| {group} | {', '.join(f'`{name}`'.replace('|', chr(92) + '|') for name in names)} |")
-    casts = dict.fromkeys(f"{cast.source} to {cast.target}" for cast in CASTS)
-    return "\n".join([*lines, f"| casts | {', '.join(casts)} |"])
+    for source in dict.fromkeys(cast.source for cast in CASTS):
+        targets = dict.fromkeys(cast.target for cast in CASTS if cast.source == source)
+        lines.append(f"| casts of {source} | to {', '.join(map(str, targets))} |")
+    return "\n".join(lines)
 
 
 def test_the_document_has_the_table() -> None:
