@@ -10,6 +10,9 @@ PACKAGES := analyzer commands criteria gate importing incremental preprocess pun
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
 LOCK_VENV := build/lock
+LOCK = $(LOCK_VENV)/bin/uv pip compile --quiet pyproject.toml --universal --python-version 3.11 \
+  --fork-strategy fewest --generate-hashes --system-certs --no-emit-index-url --no-emit-find-links --no-annotate \
+  --custom-compile-command 'make lock'
 UV := uv==0.13.8
 # Processes that run the tests; 0: this one alone.
 WORKERS ?= auto
@@ -52,13 +55,13 @@ man: setup ## write the manual pages to build/man
 schemas: setup ## write the JSON Schemas to docs/schemas, from the models of the documents
 	@$(BIN)/python docs/write_schemas.py docs/schemas
 
-lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes newer versions
+lock: python ## renew both locks from pyproject.toml; UPGRADE=1 takes newer versions
 	test -x $(LOCK_VENV)/bin/pip || $(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/pip install --quiet '$(UV)'
-	$(LOCK_VENV)/bin/uv pip compile --quiet pyproject.toml --extra dev --output-file requirements.lock \
-	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --system-certs \
-	  --no-emit-index-url --no-emit-find-links --no-annotate \
-	  --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
+	$(LOCK) --extra dev --output-file requirements.lock $(if $(UPGRADE),--upgrade)
+	@# What checking alone needs, in the same versions: the action installs these.
+	grep -v hash= requirements.lock | tr -d '\\' > $(LOCK_VENV)/versions.txt
+	$(LOCK) --constraint $(LOCK_VENV)/versions.txt --output-file requirements-gate.lock --upgrade
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -90,7 +90,7 @@ class Counters(StrEnum):
 
 
 class OnViolation(StrEnum):
-    """What becomes of a row that breaks its stream's contract: it is put aside, or the job stops at it."""
+    """What becomes of a row that breaks its stream's contract: it is quarantined, or the job stops."""
 
     QUARANTINE = "quarantine"
     STOP = "stop"

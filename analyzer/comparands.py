@@ -29,7 +29,7 @@ from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _TIMES = (Family.DATE, Family.TIMESTAMP)
 _EXACT_DIGITS, _EXACT_DOUBLES = 15, 2**53
-"""Decimals of so many digits, and whole numbers below, are told apart as floating-point numbers of 64 bits."""
+"""Up to this number of digits decimals, and below the second whole numbers, are distinct as doubles."""
 _SMALL = 32
 
 

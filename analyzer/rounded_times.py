@@ -42,7 +42,7 @@ class RoundedTime:
     positive: bool = False
 
     def around(self, low: int, high: int) -> RoundedTime:
-        """The same, less exactly: with ends that are moved by so many of the value's units."""
+        """The same, less exactly: with ends that are moved by a number of the value's units."""
         unit = self.unit or 1
         return replace(self, low=self.low + low * unit, high=self.high + high * unit)
 
@@ -212,7 +212,7 @@ def _day(expression: Expression, positive: Collection[str]) -> RoundedTime | Non
 def _quotient(found: RoundedTime | None, by: int, cut_off: bool) -> RoundedTime | None:
     """A value divided by a number; of one that is not cut off a unit's part is lost in rounding, of seconds or longer.
 
-    A double has 53 bits, so that no quotient of so many seconds since 1970 is as much as a second off.
+    A double has 53 bits, so that no quotient of that number of seconds since 1970 is as much as a second off.
     """
     if found is None or not found.unit or (not cut_off and found.unit < _SECOND) or (cut_off and not found.whole):
         return None

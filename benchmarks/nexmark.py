@@ -161,7 +161,7 @@ def _text(value: Any) -> str:
 
 
 def data(folder: Path, events: int) -> Path:
-    """The folder with the streams of so many events, a thousand a second; it is made if it is missing."""
+    """The folder with the streams of this number of events, a thousand a second; it is made if it is missing."""
     found = folder / str(events)
     if not found.exists():
         command = [sys.executable, str(NEXMARK / "generate.py"), "--events", str(events), "--rate", "1000"]

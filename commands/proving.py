@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SIZES = (2, 3)
 """Numbers of elements on which a candidate is tried before it is proved."""
 FEW = (3, 4, 5)
-"""All subsets of so many elements are always run."""
+"""Up to this number of elements, all subsets are run."""
 MANY = 40
 """How many elements there are by default where only some are left out in turn: all subsets would take for ever."""
 
@@ -116,7 +116,7 @@ def _listed(sizes: Sequence[int]) -> str:
 def prove_period_witness(
     checked: Checked, catalog: Catalog, witness: PeriodWitness, size: int, many: int = MANY
 ) -> str:
-    """Run the SQL of a SEQ VT block at all points of time, for each choice of ends of so many rows, in DuckDB.
+    """Run the SQL of a SEQ VT block at all points of time, for each choice of the rows' ends, in DuckDB.
 
     So it is for a few, and of ``many`` rows for some where each ends later alone. Raises NotExecutableError where
     choices are alike, or there are no such rows, and UsageError for SEQ TP.

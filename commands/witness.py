@@ -132,7 +132,7 @@ class _Witnesses:
     one_by_one: bool = True
 
     def of_size(self, size: int) -> Witness:
-        """The witness of so many elements; raises NotExecutableError where there is none."""
+        """The witness of this size; raises NotExecutableError where there is none."""
         from streambound.analyzer.errors import NotExecutableError
 
         found = self.build(size)

@@ -1,4 +1,4 @@
-"""The bound M on the number of synopsis entries (theory §4, "The bound M").
+"""The bound M on the number of entries (docs/theory-bounds.md).
 
 ``M = Σ over realisable D of Π (sizes of the clipped domains) × (age slots)``; a stream that a window forgets
 contributes its tuples within the window, ``c_S · width``, where that is all that is known.

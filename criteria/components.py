@@ -87,7 +87,7 @@ def _joined(facts: Facts, exact: Collection[Attribute]) -> set[frozenset[str]]:
 
 
 def _interchangeable(facts: Facts, sources: Collection[str], timed: Collection[str]) -> tuple[set[str], set[str]]:
-    """The sources of which the oldest tuple goes with what any other one goes with, and those of which the newest.
+    """The sources whose oldest tuple goes with all that any other goes with, and those whose newest does.
 
     ``x.ts <= y.ts + c`` holds for the older of two tuples of ``x`` if it does for either, and for the newer one of
     ``y``: the least, or greatest, of solutions of such constraints is a solution.

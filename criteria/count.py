@@ -37,7 +37,7 @@ class CountingRule(StrEnum):
     ROWS = "rows"
     """The attributes are a relation's, or equal to a relation's."""
     TUPLES = "tuples"
-    """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
+    """A stream's tuples at a number of timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
     DISTANCE = "distance"

@@ -28,7 +28,7 @@ class Reach:
     All of them are multiples of ``unit``. ``moments`` holds the last timestamp that a constant compares a type's
     timestamps with, and ``window`` is the greatest offset between two timestamps. ``texts`` are the query's strings.
     Of a statement beyond joins values are to be multiples of ``multiple``, distances of times of ``period``, and texts
-    to have so many letters in ``common`` at both ends.
+    to have ``common`` equal letters at both ends.
     """
 
     constant: Fraction = Fraction(0)

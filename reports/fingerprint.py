@@ -240,7 +240,7 @@ def _numbered(identity: tuple[str, ...], counts: Counter[tuple[str, ...]]) -> st
 
 
 def fingerprint(item: Outcome, diagnostic: Diagnostic, twins: int = 0, name: Callable[[str], str] = stable_path) -> str:
-    """The fingerprint of one diagnostic of which so many ``twins`` stand before it in the run."""
+    """The fingerprint of one diagnostic, with the number of its ``twins`` before it in the run."""
     return _hash((*_identity(item, diagnostic, name, words), str(twins)))
 
 

@@ -127,8 +127,8 @@ def show_bound(checked: Checked, decision: Decision) -> str:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
     stored = state_bytes(checked.bound)
-    most = "any number, of a type of any length" if stored is None else symbolic(stored)
-    return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}", f"bytes of the state <= {most}"])
+    most = "no limit: a string has any length" if stored is None else symbolic(stored)
+    return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}", f"bytes of the state: {most}"])
 
 
 def show_tables(checked: Checked, decision: Decision) -> str:

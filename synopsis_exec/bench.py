@@ -149,7 +149,7 @@ def _on_spark(
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A row that a job has put aside: of which stream or relation, why, and its text, if it has one."""
+    """A row that a job has quarantined: of which stream or relation, why, and its text, if it has one."""
 
     reason: str
     row: str | None

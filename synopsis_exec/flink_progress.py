@@ -160,7 +160,7 @@ def _watermarks(metrics: tuple[_Metric, ...], source: bool) -> Iterator[int]:
 
 def live_answers(url: str, pause: float) -> Iterator[str]:
     """What Flink answers of the job at ``http://host:8081/jobs/ID``, as lines of JSON, after
-    each pause of so many seconds, until it ends.
+    each pause in seconds, until it ends.
 
     Raises InputError where there is no such job.
     """

@@ -36,7 +36,7 @@ from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
 from streambound_runtime.scratch import scratch_folder
 
 FLAT = 1.05
-"""The second half may have so many times the entries of the first half: random streams have more by chance."""
+"""The second half may have this factor more entries than the first half: random streams have more by chance."""
 
 
 class Curve(StrEnum):

@@ -130,7 +130,7 @@ def _keyed(branch: Branch) -> Branch:
 
 
 def _with_moments(branch: Branch) -> Branch:
-    """The branch with timestamps for application times that are integers: of so many seconds."""
+    """The branch with timestamps for application times that are integers: they count seconds."""
     counted = {s.alias for s in branch.streams if s.column(str(s.timestamp)).type.family is Family.INTEGER}
     sources = tuple(_clocked(source) if source.alias in counted else source for source in branch.sources)
     return replace(branch, sources=sources, where=_scaled(branch.where, branch, counted))

@@ -205,7 +205,7 @@ def _of_one_row(call: WindowCall) -> WindowCall:
 
 
 def _beside(call: WindowCall, function: str, rows: int) -> WindowCall:
-    """LAG or LEAD by so many rows, of what a function is of, over its partition and order."""
+    """LAG or LEAD, by a number of rows, of a function's argument, over its partition and order."""
     if len(call.arguments) != 1:
         return call
     offset = exp.Literal.number(rows)

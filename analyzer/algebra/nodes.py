@@ -144,7 +144,7 @@ class WindowCall:
 
 
 class BucketKind(StrEnum):
-    """How buckets of time lie: side by side, one every so often, or around rows that follow each other closely."""
+    """How buckets of time lie: side by side, one at each step, or around rows that follow each other closely."""
 
     TUMBLING = "tumbling"
     HOPPING = "hopping"

@@ -53,7 +53,7 @@ _JOINS = {
 _MORE = ("group", "having", "distinct", "order", "limit", "offset", "qualify", "laterals")
 """What a SELECT may have beside its list, FROM and WHERE."""
 _MOST_ASKED = 4
-"""Of so many subqueries in one condition the cases are told apart."""
+"""The most subqueries in one condition whose cases are told apart."""
 _Parts = list[tuple[exp.Expr, list[exp.Query]]]
 """Parts of a condition, with their subqueries over streams."""
 

@@ -283,7 +283,7 @@ def _from(select: exp.Select, tree: Tree) -> exp.Select:
 
 
 def _condition(join: Join) -> exp.Expr | None:
-    """What partners satisfy: of NOT IN also those of which it is not known."""
+    """What partners satisfy: for NOT IN also the rows where the condition is unknown."""
     condition = _copied(join.condition) if join.condition is not None else None
     if join.member is None:
         return condition

@@ -70,7 +70,7 @@ class RuleContext:
     """The key of which all streams have one value (K3)."""
 
     def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
-        """An input of which so much is needed; one of relations that do not change remembers nothing."""
+        """An input, with what is needed of it; one of relations that do not change remembers nothing."""
         if not is_static(tree, self.catalog):
             return self.rule(tree, demand, self)
         found = self.relation(tree, tuple(sorted(demand.columns)) or (0,))

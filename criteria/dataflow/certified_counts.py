@@ -212,7 +212,7 @@ class CertifiedCounts:
         return {"rule": "unproved", "size": size}
 
     def _of_sides(self, node: TreeNode, size: Size) -> list[Json] | None:
-        """Why both sides of a union over streams have so many rows, where a node has no more than these."""
+        """Why both sides of a union over streams have at most these rows, where a node has no more."""
         union: TreeNode | None = node
         while union is not None and not isinstance(union.tree, nodes.Union):
             union = _with_as_many(union)

@@ -165,7 +165,7 @@ _NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
 def untested(
     condition: Scalar | None, pair: OperatorView, width: int, joined: frozenset[int] = frozenset()
 ) -> exp.Expr | None:
-    """The first part of a condition of pairs, of which so many columns are the left side's, that no job tests.
+    """The first conjunct that no job tests, of a condition on pairs; its first columns are the left side's.
 
     Nothing is computed of rows of the sides (0 and 1) that are ``joined`` in each tick.
     """

@@ -47,7 +47,7 @@ class ClosingTime:
 
 
 def shortest(function: str, width: int) -> int:
-    """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
+    """The fewest timestamps of a bucket of a function over ``_t``, whose longest have ``width``."""
     argument = _quoted(function)
     unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
     if function.startswith("date") and unit in TRUNCATED:

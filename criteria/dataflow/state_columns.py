@@ -271,7 +271,7 @@ def _leaves(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _sum(kind: DataType | None, factors: int = 1) -> StateColumn:
-    """A sum of products of so many factors: of doubles it is exact."""
+    """A sum of products with this number of factors: exact for doubles."""
     exact = kind is not None and kind.family is Family.FLOAT
     return StateColumn("sum", NUMBER + _EXACT * max(1, factors)) if exact else _COUNTER
 

@@ -284,7 +284,7 @@ def _first(
 
 
 def _both(rows: StateCount, number: int, each: StateCount, ties: StateCount | None = None) -> StateCount:
-    """Some rows, and so many of each partition, which go with it."""
+    """Some rows, and a number of each partition, which go with it."""
     of_each = each.size if ties is None else product([each.size, ties.size])
     size = total([rows.size, product([Number(number), of_each])])
     return replace(each, size=size, why=WindowCount(rows, number, each, ties))

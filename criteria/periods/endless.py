@@ -120,7 +120,7 @@ def _unlike(family: EndingRows, table: DeclaredTable, constants: Constants) -> s
 
 
 def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
-    """Whether all choices of so many ends are told apart by what is printed when no more rows come."""
+    """Whether all choices of the ends are told apart by what is printed when no more rows come."""
     printed = set[frozenset[Fragment]]()
     for later in product((False, True), repeat=size):
         if witness.rows(later) is None:

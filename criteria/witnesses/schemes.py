@@ -154,7 +154,7 @@ class Ground:
         return WitnessPlan(branch, kept, frozenset(row.table for row in scheme.probe), branches=(branch,))
 
     def witness(self, scheme: Scheme, size: int, first: int = 0) -> Witness | None:
-        """The witness of so many elements; None where types or contracts do not allow it.
+        """The witness of this size; None where types or contracts do not allow it.
 
         Their values are those of a larger witness's elements from the ``first`` on, counted from 0.
         """
@@ -290,7 +290,7 @@ def _rows_after_each_time(table: DeclaredTable, rows: Sequence[Row]) -> Iterator
 
 
 def drawn(ground: Ground, longer: int = 1) -> Iterator[Scheme]:
-    """Schemes of a statement, each once; of so many drawn at once those first whose probes have fewest rows."""
+    """Schemes of a statement, each once; within a batch that is drawn, those with the fewest rows in probes first."""
     random, seen = Random(0), set[Scheme]()
     for _ in range(longer * MOST_SCHEMES // _AT_ONCE):
         several = (_scheme(ground, random, random.choice(_SHAPES)) for _ in range(_AT_ONCE))
@@ -300,7 +300,7 @@ def drawn(ground: Ground, longer: int = 1) -> Iterator[Scheme]:
 
 
 def counted(ground: Ground, longer: int = 1) -> Iterator[Scheme]:
-    """Schemes whose probes have so many rows that their number is beyond every constant, each once."""
+    """Schemes whose probes have more rows than every constant, each once."""
     random = Random(0)
     most = longer * MOST_COUNTED if ground.far <= _MOST_ROWS else 0
     schemes = (_scheme(ground, random, "counted") for _ in range(most))
@@ -319,7 +319,7 @@ def in_time(ground: Ground) -> Iterator[Scheme]:
 
 
 def draw_row(ground: Ground, random: Random, table: DeclaredTable, often: float = 0) -> RowScheme:
-    """A row of constants, but for so many of its columns, which vary."""
+    """A row of constants, except for a number of columns, which vary."""
     return _Draw(ground, random, 1).row(table, often)
 
 
@@ -366,7 +366,7 @@ class _Draw:
     agreed: dict[int, ElementValue] = field(default_factory=dict)
 
     def row(self, table: DeclaredTable, often: float) -> RowScheme:
-        """A row of which so many columns vary."""
+        """A random row; this number of columns varies."""
         return RowScheme(table.name, tuple((one.name, self._cell(one, often)) for one in _columns(self.ground, table)))
 
     def like(self, row: RowScheme) -> RowScheme:

@@ -81,7 +81,7 @@ class CircuitWitness:
     built: dict[int, Witness | None] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
 
     def of_size(self, size: int) -> Witness | None:
-        """The witness of so many elements; None where types or contracts do not allow it.
+        """The witness of this size; None where types or contracts do not allow it.
 
         The statement is executed on its rows: no results of the plan's block are expected.
         """
@@ -133,7 +133,7 @@ class SchemeWitness(CircuitWitness):
     scheme: Scheme
 
     def of_size(self, size: int) -> Witness | None:
-        """The witness of so many elements; None where types or contracts do not allow it."""
+        """The witness of this size; None where types or contracts do not allow it."""
         return self.ground.witness(self.scheme, size)
 
     def far_away(self) -> Iterator[Witness | None]:
@@ -434,6 +434,6 @@ def _told_apart(run: WitnessRun) -> bool:
 
 
 def subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """All subsets of so many elements, counted from 0."""
+    """All subsets of a number of elements, counted from 0."""
     for bits in range(1 << size):
         yield tuple(k for k in range(size) if bits >> k & 1)

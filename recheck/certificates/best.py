@@ -85,7 +85,7 @@ def _components(
 
 
 def _exchangeable(free: set[str], bounding: dict[str, set[str]]) -> set[str]:
-    """Those of which all that bounds them from one side can be exchanged, too."""
+    """The sources that only exchangeable sources bound from one side."""
     found = set(free)
     while any(not bounding[source] <= found for source in found):
         found = {source for source in found if bounding[source] <= found}

@@ -45,7 +45,7 @@ def agreeing(what: str, formula: str, found: Quantity, symbols: Symbols) -> None
 
 
 def tuples_of(source: Source, timestamps: int, symbols: Symbols) -> Quantity:
-    """The tuples of so many timestamps in a row: each may have as many as one may, or they begin so many intervals
+    """The tuples at consecutive timestamps: as many as one may have at each, or as in the intervals that they begin
     of the rate, the last of which need not be over.
     """
     at_each = symbols[symbol("c", source.table)] * Quantity.number(timestamps)

@@ -49,7 +49,7 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     if not operations.is_block(body) or not all(_factors(call, body) for call in linear):
         raise RejectedError("sums of what are no products of a block's rows")
     if len(claim.inputs) != 1 + len(valued):
-        raise RejectedError("groups of a block, and values, are of so many blocks")
+        raise RejectedError("groups, and values, are of a number of blocks")
     keys, once = _without_buckets(tree), (bool(valued) and not linear) or not tree.calls
     _tables(operations, body, body, keys, once, claim.inputs[0], "A1", any(map(_is_summed, linear)))
     for (_, call), one in zip(valued, claim.inputs[1:], strict=True):

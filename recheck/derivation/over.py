@@ -126,7 +126,7 @@ class _KeptRows:
         return self._counted(count, open_rows, tied=all(window_function(call).ties for call in limits))
 
     def _counted(self, count: ClaimedStateCount, open_rows: CountedColumns | None, tied: bool = False) -> Quantity:
-        """Rows that are open, and so many of each partition, with all of one rank."""
+        """Open rows, and a number of each partition, with all of one rank."""
         if count.rule != "window" or count.number is None or (open_rows is None) is not (count.open is None):
             raise RejectedError("rows of windows that are counted as others")
         sizes = [self.counts.most(count.open, open_rows)] if count.open is not None and open_rows is not None else []
@@ -218,7 +218,7 @@ class _KeptRows:
         return self._apart(Looks.BACK, reach.before) + self._apart(Looks.AHEAD, reach.after)
 
     def _apart(self, looks: Looks, rows: int | None) -> int:
-        """How far in time those of so many rows before, or after, are at most that matter."""
+        """How far apart in time the rows before, or after, that matter are at most."""
         if rows == 0:
             return 0
         order, limits = self.below.place_of(self.first.order[0].value), list[int]()

@@ -184,7 +184,7 @@ def _parts(node: PlanNode, column: int) -> Iterator[tuple[PlanNode, int]]:
 
 
 def stream_rows(symbols: dict[str, Quantity], table: DeclaredTable, timestamps: int) -> list[Quantity]:
-    """The rows of so many timestamps that follow each other, by each of the rates that there are."""
+    """The rows of consecutive timestamps, by each of the rates that there are."""
     c, rate = symbol("c", table.name), symbol("rate", table.name)
     found = [symbols.setdefault(c, Quantity.symbol(c, table.max_per_timestamp)) * Quantity.number(timestamps)]
     if table.max_rate is not None:

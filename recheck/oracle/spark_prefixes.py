@@ -229,7 +229,7 @@ def counted(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
 
 
 def comparable(rows: DataFrame) -> DataFrame:
-    """The rows with doubles as text of so many digits."""
+    """The rows with doubles as text, rounded to a number of digits."""
     return rows.selectExpr(*(_rounded(name) if kind in ("double", "float") else name for name, kind in rows.dtypes))
 
 

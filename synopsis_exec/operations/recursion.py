@@ -185,7 +185,7 @@ class _FixpointRows:
         return table is not None and table.changes is not None
 
     def _case(self, branch: Branch, reads: tuple[_StepRows, ...], width: int) -> RecursionStep:
-        """A case of the step: which r's it reads, of so many columns, what it joins them by, and what it shows."""
+        """A case of the step: which r's it reads, their width, what it joins them by, and what it shows."""
         places = [self._input(one) for one in reads]
         recursive = tuple(source.alias for source in branch.sources if source.table == self.tree.name)
 

@@ -23,7 +23,7 @@ def needs_spark(job: JobSpec, settings: Settings) -> str | None:
     if job.sink is not None or job.quarantine is not None:
         return "its sink in the catalog is written by Spark"
     if not settings.ends:
-        return "it runs on, with a micro-batch every so often"
+        return "it runs on, with a micro-batch at each interval"
     sources = (why for table in job.tables if (why := why_not_local(table, settings)) is not None)
     return next(sources, None) or why_not_embedded(job)
 

@@ -41,7 +41,7 @@ _TEXTS = (
     ("quarantine", "FILE", "rows that are malformed, late or outside their contract"),
     ("checkpoint", "DIR", "state for a restart, a directory or a URI; without it there is none"),
     ("trigger", "WHEN", "end: read what is there, then close all timestamps; available: leave the last ones open for "
-     "the next run; or run on, with a micro-batch every so often, as in '10 seconds'"),
+     "the next run; or run on, with a micro-batch at each interval, such as '10 seconds'"),
 )  # fmt: skip
 _NUMBERS = (
     ("limit", "M", "stop above this many entries (default: the bound M)"),

@@ -70,7 +70,7 @@ class Sinks:
             self._write(sink, rows, batch, number, nulls=True)
 
     def bad_rows(self, part: str, batch: int, number: int) -> None:
-        """Hand over the quarantined rows of a batch: a file of so many lines of JSON."""
+        """Hand over the quarantined rows of a batch: a file of that number of lines of JSON."""
         if self.job.quarantine is not None:
             self._write(self.job.quarantine, lambda: self._rows(part, BAD_ROW), batch, number, nulls=False)
 

@@ -22,7 +22,7 @@ STAGES = {
     "tables": "{T, U}: 1 <= T.B <= 4; at most 4\n  from {U} when T arrives\n",
     "derivation": "\n│   │   ├── T: remembered, because S may come later\n",
     "facts": "U: S and T may lag it",
-    "bound": "{T, U}: 4\nM = 5\nbytes of the state <= 76",
+    "bound": "{T, U}: 4\nM = 5\nbytes of the state: 76",
     "verdict": "theorem-1: holds",
     "plan": "Transition(target=1, joins=(JoinStep(scan=1), JoinStep(table=0)), values=(Term('t_b'),)),",
     "job": '\nif __name__ == "__main__":\n    sys.exit(main(JOB))\n',

@@ -48,9 +48,9 @@ def claim(folder: Path, sql: str = SQL, rows: Any = None, where: str = "in", **c
 
 COLUMNS = {"a": "bigint", "ts": "bigint", "c": "string"}
 DIFFERENT = {
-    "format": ({"FORMAT": 4, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 5, and this job "
+    "format": ({"FORMAT": 4, "RUNTIME": "0.9"}, "saved by streambound 0.2.0 in layout 5, and this job "
                r"\(streambound 0.9\) has layout 4; run it with that version"),
-    "an earlier format": ({"FORMAT": 6, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 5, and this job "
+    "an earlier format": ({"FORMAT": 6, "RUNTIME": "0.9"}, "saved by streambound 0.2.0 in layout 5, and this job "
                           r"\(streambound 0.9\) has layout 6; run it with streambound 0.1, or"),
     "query": ({"sql": SQL.replace("3", "4")}, r"it was changed since \(sha256 \w{12}\), and this job is of q "
               r"\(sha256 \w{12}\); run the job that it belongs to"),
@@ -66,7 +66,7 @@ DIFFERENT = {
                    r"partitions of S as None, and now as Partitions\('a', values=\(1, 2\)\)"),
     "a rate": ({"max_per_timestamp": 7}, "max_per_timestamp of S as None, and now as 7"),
     "the catalog in a way that has no words": ({"CATALOG": "x"}, r"otherwise \(sha256 \w{12} before, x now"),
-    "tables": ({"TABLES": "x", "RUNTIME": "0.9"}, r"streambound 0.1.0 kept other tables for this query than "
+    "tables": ({"TABLES": "x", "RUNTIME": "0.9"}, r"streambound 0.2.0 kept other tables for this query than "
                r"streambound 0.9 does \(sha256 \w{12} there, x here\); run it with that version"),
     "sources": ({"where": "there"}, r"S was read from /\S*/in, and is now read from /\S*/there; read it from there"),
     "more rows": ({"rows": {"R": ROWS["R"] * 2}}, "the relation R had 2 good rows, and now has 4; put those rows back"),

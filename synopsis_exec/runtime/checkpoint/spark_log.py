@@ -19,7 +19,7 @@ from zlib import crc32
 from streambound_runtime.checkpoint.store import write_atomically
 
 _HEADER = 8
-"""Bytes of a file of checksums before the first one; each checksum is of so many bytes as its last four say."""
+"""Bytes of a file of checksums before the first one; each checksum is of the number of bytes that its last four say."""
 
 
 class DamagedFileError(Exception):

@@ -342,7 +342,7 @@ def _not_spared(rows: Mask, column: str, punctuations: Sequence[tuple[Mask, set[
 
 
 def _largest(part: Integers, ts: Integers, keep: Mask, partitions: int) -> dict[int, int]:
-    """The greatest timestamp of some rows by partition, of so many."""
+    """The greatest timestamp of some rows, for each of the partitions."""
     found = ((place, ts[keep & (part == place)] if partitions > 1 else ts[keep]) for place in range(partitions))
     return {place: int(times.max()) for place, times in found if len(times)}
 

@@ -12,7 +12,7 @@ PERCENTILES = ("median", "percentile", "percentile_cont", "percentile_disc")
 
 
 def of_sums(value: GroupValue, number: str, total: str, squares: str, type: str, exact: bool = False) -> str:
-    """An aggregate of so many values, of their total and that of their squares; NULL where there are none.
+    """An aggregate of a number of values, their total and that of their squares; NULL where there are none.
 
     ``exact`` says that these are exact sums of doubles.
     """

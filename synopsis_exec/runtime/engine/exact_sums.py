@@ -33,7 +33,7 @@ _LEAST = -1074
 _BIN = 4
 """Exponents that agree but for so many bits are added up together."""
 _PART = 18
-"""Integers of 53 bits are added up in three parts of so many bits."""
+"""Integers of 53 bits are added up in three parts of this number of bits."""
 _ONES = (1 << _PART) - 1
 _MOST = 1 << 29
 """Below so many rows, by their weights, sums of parts fit into 64 bits: 18 bits, moved by up to 15."""
@@ -90,7 +90,7 @@ def exact_quotient(totals: pa.ChunkedArray, divisors: pa.ChunkedArray) -> pa.Arr
 def exact_variance(
     numbers: pa.ChunkedArray, totals: pa.ChunkedArray, squares: pa.ChunkedArray, least: pa.ChunkedArray
 ) -> pa.Array:
-    """The doubles nearest to variances: of so many values with this sum, and that of their squares.
+    """The doubles nearest to variances: of a number of values with this sum, and that of their squares.
 
     The divisor is the number less ``least``, 0 or 1; NULL where it is 0.
     """

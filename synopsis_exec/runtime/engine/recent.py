@@ -13,7 +13,7 @@ from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
 
 @dataclass(frozen=True, slots=True)
 class SqlRecent:
-    """Rows of the first input whose column ``c{time}`` has one of so many ``timestamps`` up to the newest row's.
+    """Rows of the first input whose column ``c{time}`` has one of the last ``timestamps`` up to the newest row's.
 
     The second input is the newest row's time, of which rows are never newer; no rows come without a newer one.
     """

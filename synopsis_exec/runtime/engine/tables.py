@@ -154,7 +154,7 @@ def same(names: Sequence[str], left: str, right: str) -> str:
 
 
 def places(number: int) -> tuple[str, ...]:
-    """The names of so many columns."""
+    """The names of a number of columns."""
     return tuple(f"c{place}" for place in range(number))
 
 

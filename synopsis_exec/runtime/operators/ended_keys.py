@@ -92,7 +92,7 @@ class EndedKeys:
         return not known & bit
 
     def _ends(self, key: Row) -> None:
-        """A key is over: it is remembered until so many more are."""
+        """A key is over: it is remembered until ``max_open`` more are."""
         if self.plan.max_open is None or key in self.ended:
             return
         self.open.pop(key, None)

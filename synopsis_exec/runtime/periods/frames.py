@@ -24,7 +24,7 @@ def columns_of(frame: DataFrame) -> list[str]:
 
 
 def columns(number: int, start: int = 0) -> list[str]:
-    """The names of so many value columns."""
+    """The names of a number of value columns."""
     return [f"c{place}" for place in range(start, start + number)]
 
 

@@ -146,7 +146,7 @@ def block_rows(spark: SparkSession, job: PeriodJob, block: BlockQuery, relations
 
 
 def _counted(read: Mapping[str, DataFrame]) -> dict[str, tuple[int, int]]:
-    """How many rows each relation has, and how many of them are put aside: read and counted by one job of Spark."""
+    """How many rows each relation has, and how many of them are quarantined: read and counted by one job of Spark."""
     parts = [frame.selectExpr(f"{place} AS at", BAD) for place, frame in enumerate(read.values())]
     if not parts:
         return {}
@@ -158,7 +158,7 @@ def _counted(read: Mapping[str, DataFrame]) -> dict[str, tuple[int, int]]:
 def _put_aside(
     job: PeriodJob, settings: Settings, read: Mapping[str, DataFrame], some: Sequence[str]
 ) -> dict[str, int]:
-    """Write the rows that are put aside, the first of them, and count them by reason; of ``some`` relations only.
+    """Write the quarantined rows, the first of them, and count them by reason; of ``some`` relations only.
 
     Raises JobError where one stops the job, or there are too many.
     """

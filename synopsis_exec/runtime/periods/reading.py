@@ -1,7 +1,7 @@
-"""The relations of a job, read where they are: their good rows, and those that are put aside with what is told of them.
+"""The relations of a job, read where they are: their good rows, and the quarantined ones with what is told of them.
 
 Files of JSON lines, and what Spark reads of any other source, pass through the decoder on executors; a row whose period
-is bad is put aside there, too. Nothing comes to the driver but what is put aside, and that only to be written.
+is bad is quarantined there, too. Nothing comes to the driver but what is quarantined, and that only to be written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 BAD = "_bad"
-"""The column with what is told of a row that is put aside, as JSON."""
+"""The column with what is told of a quarantined row, as JSON."""
 _AT_ONCE = 4096
 """Bad rows that are told at a time."""
 _ABOUT = "_told"
@@ -83,7 +83,7 @@ def _of_files(
 
 
 def _judged(given: PeriodRelation, rows: DataFrame) -> DataFrame:
-    """The rows, of which those that other rows, or their probability, make bad are put aside, too."""
+    """The rows, of which those that other rows, or their probability, make bad are quarantined, too."""
     assert given.period is not None, "what has lineages has periods"
     alone = f"CASE WHEN {BAD} IS NOT NULL THEN '' END"
     fact = given.fact(column.name for column in given.relation.columns)
@@ -96,7 +96,7 @@ def _judged(given: PeriodRelation, rows: DataFrame) -> DataFrame:
 
 
 def good_rows(given: PeriodRelation, rows: DataFrame) -> GoodRows:
-    """The rows that are not put aside."""
+    """The rows that are not quarantined."""
     return GoodRows(rows.where(f"{BAD} IS NULL").drop(BAD), given.period, given.time_type)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of a period relation are good: the others are put aside, each with the first reason that applies.
+"""Which rows of a period relation are good: the others are quarantined, each with the first reason that applies.
 
 Of a temporal-probabilistic relation a row may also be bad because of its key, its probability, or other rows.
 """

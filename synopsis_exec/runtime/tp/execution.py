@@ -238,7 +238,7 @@ DAG_TYPE = pa.list_(pa.struct([("op", pa.string()), ("var", pa.string()), ("args
 
 
 def with_dags(width: int, limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows of so many values with the text, probability and array of each lineage that is true in a possible world."""
+    """Rows with the text, probability and array of each lineage that is true in a possible world."""
     for batch in batches:
         rows, texts, chances, dags = list[int](), list[str](), list[float](), list[list[dict[str, object]]]()
         for place, row in enumerate(batch.to_pylist()):
