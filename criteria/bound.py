@@ -207,7 +207,7 @@ def table_size(synopsis: Synopsis, table: SynopsisTable) -> Size | None:
 
 
 def table_count(facts: Facts, table: SynopsisTable) -> Count | None:
-    """Why one table has at most so many entries; None when that is unknown."""
+    """Why one table has no more entries; None when that is unknown."""
     if not holds_times(facts, table):
         return None
     if not table.extrema:

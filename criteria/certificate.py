@@ -1,7 +1,7 @@
 """The certificate of a bounded query: everything that is needed to check its bound again, as plain JSON.
 
 Per branch of the split query: its SQL, and its tables. Per table: the streams and relations joined in it, what it
-stores of them, how long, of which attributes it keeps extrema, why it has at most so many entries (`criteria.count`),
+stores of them, how long, of which attributes it keeps extrema, why it has no more entries (`criteria.count`),
 and how many bytes they take in the job's state.
 `recheck` validates it against the query; it shares no code with this package.
 """

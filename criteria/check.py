@@ -127,7 +127,7 @@ def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | Non
 
 
 def check_statement(statement: Statement, catalog: Catalog, most: float = STATEMENT) -> Checked:
-    """Lower one statement and decide it, in at most so many steps of work (``SB212``)."""
+    """Lower one statement and decide it, within a number of steps of work (``SB212``)."""
     begin()
     try:
         with at_most(most):

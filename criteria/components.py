@@ -111,6 +111,6 @@ def _timed(facts: Facts, x: str, y: str) -> bool:
 
 
 def _lags(facts: Facts, x: str, y: str) -> bool:
-    """Whether the timestamp of one stream is at most so much greater than that of another one."""
+    """Whether the timestamp of one stream exceeds that of another one by a constant at most."""
     streams = all(facts.branch.source(source).kind is not Kind.RELATION for source in (x, y))
     return streams and x != y and facts.lag(x, y) is not None

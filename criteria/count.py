@@ -1,4 +1,4 @@
-"""Why the columns of a table's key take at most so many values: a size with its reason, which a checker can follow."""
+"""Why the columns of a table's key take no more values: a size with its reason, which a checker can follow."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class Shrunk(Generic[T]):
 
 
 def shrink(items: Sequence[T], differs: Callable[[Sequence[T]], bool], most: int) -> Shrunk[T]:
-    """Drop items, large parts first, while ``differs`` holds of the others; at most so many calls of it.
+    """Drop items, large parts first, while ``differs`` holds of the others; with a limit of calls.
 
     >>> shrink(range(100), lambda some: {7, 42} <= set(some), 100).items
     (7, 42)

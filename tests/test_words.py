@@ -14,6 +14,7 @@ FORBIDDEN = {
     r"of which so (?:many|much)": "name what is counted: 'each column varies with probability p'",
     r"(?:\bof|\bby|\bhave) so many\b": "'a number of', 'at most n'",
     r"so many (?:of|more)\b": "'n more', 'this number of'",
+    r"at most so (?:many|much)\b": "'at most 4', 'the most'",
     r"those of which\b": "'the rows that'",
     r"take in that\b": "'add', 'include'",
     r"put aside\b": "'quarantined'",

@@ -1,4 +1,4 @@
-"""Why states have at most so many entries, as certificates say it: values of columns, rows of sources, their sums."""
+"""Why states have no more entries, as certificates say it: values of columns, rows of sources, their sums."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _NO_MORE_ROWS = (
 
 @dataclass
 class CertifiedCounts:
-    """Says why states have at most so many entries, by facts that are added to a log."""
+    """Says why states have no more entries, by facts that are added to a log."""
 
     nodes: CertifiedNodes
     log: FactLog
 
     def why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
-        """Why a state of an operation has at most so many."""
+        """Why a state of an operation has no more entries."""
         tree = one.tree
         if count.why is None:
             if isinstance(tree, nodes.Except | nodes.Intersect):

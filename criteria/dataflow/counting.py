@@ -108,7 +108,7 @@ def present(view: OperatorView, places: Iterable[int]) -> Size | None:
 
 
 def present_rows(view: OperatorView, places: Iterable[int]) -> list[StateCount]:
-    """Why there are at most so many at a time."""
+    """Why there are no more at a time."""
     counts = [StateCount(view.rows)] if view.rows is not None else []
     for each in (frozenset(places), *view.keys):
         counts += _combined(view, each, None)

@@ -72,7 +72,7 @@ class ColumnCount:
 @dataclass(frozen=True, slots=True)
 class SourceCount:
     """How many rows of a source there are: of a relation, at so many ``timestamps``, by the values of a time at
-    ``lifetime``; ``fan``: at most so many beside those of other sources.
+    ``lifetime``; ``fan``: the most beside those of other sources.
     """
 
     source: str
@@ -139,7 +139,7 @@ class PassedGroups:
 
 
 CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCount | PassedGroups
-"""Why there are at most so many entries, as a certificate says it."""
+"""Why there are no more entries, as a certificate says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,6 @@ def _exchangeable(free: set[str], bounding: dict[str, set[str]]) -> set[str]:
 
 
 def _bounded(conditions: Conditions, x: str, y: str) -> bool:
-    """Whether a tuple of the one stream comes at most so much later than that of the other."""
+    """Whether a tuple of the one stream comes later than that of the other by a constant at most."""
     streams = x != y and {x, y} <= {*conditions.streams}
     return streams and conditions.follows.bound(conditions.time(x), conditions.time(y)) is not None

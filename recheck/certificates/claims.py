@@ -105,7 +105,7 @@ class ClaimedAge:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCount:
-    """Why some columns take at most so many values."""
+    """Why some columns take no more values."""
 
     rule: str
     size: str

@@ -1,7 +1,7 @@
 """Checks derivations: certificates of statements by the rules of operators.
 
 A derivation is a tree of operations over the statement's tree of operators, and a log of facts. Each operation says its
-rule, what is needed of its rows, and its states; each state why it has at most so many entries; each fact, of a column
+rule, what is needed of its rows, and its states; each state why it has no more entries; each fact, of a column
 at a node of the tree, of which facts before it. So there is nothing to search for: what a condition says of two columns
 is a path of differences, each an atom of it or a fact, and the checker adds them up.
 

@@ -116,7 +116,7 @@ class ClaimedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedStateCount:
-    """Why there are at most so many entries. ``closing``: facts of the column by which they go.
+    """Why there are no more entries. ``closing``: facts of the column by which they go.
 
     ``equal``: atoms of a join's condition that make columns equal. ``key``: the columns that hold a key which ends. Of
     windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``. Of groups that a later one
@@ -212,7 +212,7 @@ class ClaimedOperation:
     at: tuple[int, ...] = ()
 
     def count(self, place: int) -> ClaimedStateCount:
-        """Why a state of it has at most so many entries."""
+        """Why a state of it has no more entries."""
         if not -len(self.states) <= place < len(self.states):
             raise RejectedError(f"a {self.operator} without its states")
         count = self.states[place].count

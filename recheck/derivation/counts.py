@@ -1,4 +1,4 @@
-"""Why a state has at most so many entries: rows of sources, values of columns, products and sums of these.
+"""Why a state has no more entries: rows of sources, values of columns, products and sums of these.
 
 Entries are as many as there are different combinations of some columns, of rows that are open. A column that a chosen
 source's rows say has no values of its own, nor has one that an atom makes equal to a counted one.

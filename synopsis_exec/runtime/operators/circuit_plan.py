@@ -19,7 +19,7 @@ class ChangesNode:
     """The rows of a relation, from the source of its changes that is called as the ``table``; results are its columns.
 
     Where ``op`` is ``delete`` a row goes; where it is ``insert``, or NULL, one comes. With a ``key`` an insert replaces
-    the row of its key, and a delete needs the key only. There are at most so many rows at a time as ``most`` says.
+    the row of its key, and a delete needs the key only. There are at most as many rows at a time as ``most`` says.
     ``time`` is the column that has the time of a row's last change, where one does. A change with another ``op`` has
     the row ``before`` in these columns, as Debezium's updates do.
     """
