@@ -1,7 +1,7 @@
 """The certificate of a bounded statement: its derivation, as plain JSON.
 
-The tree of operations: each with its rule, what is needed of its rows, and its states, and of each state why it has at
-most so many entries: which columns' value sets, which sources' rows at how many timestamps, by which column they go.
+The tree of operations: each with its rule, what is needed of its rows, and its states, and of each state why it has
+no more entries: which columns' value sets, which sources' rows at how many timestamps, by which column they go.
 The facts of columns that this uses are a log beside it (`explained`): each by one rule of facts before it, each
 difference by a path of atoms that sums to it. `recheck.derivation` checks it, and shares nothing with the rules here.
 """

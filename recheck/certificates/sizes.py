@@ -68,7 +68,7 @@ def _apart(plus: Attribute, minus: Attribute) -> Attribute:
 
 
 def _old_together(kept: ClaimedAge, age: ClaimedAge, most: int) -> bool:
-    """Whether the one timestamp is kept exactly, or the other, newer by a constant at most, is old (or gone) when it is."""
+    """Whether the one timestamp is kept exactly, or the other, newer by ``most`` at most, is old (or gone) then."""
     if kept.saturates is None or kept.expires is not None:
         return True
     old = age.saturates if age.expires is None else age.expires + 1
