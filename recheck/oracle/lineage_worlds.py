@@ -18,7 +18,7 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 
 MOST_POINTS, WORLDS = 16, 4
-"""This number of points of time is compared, chosen at random, each in a number of worlds; one of these has all rows."""
+"""Points of time that are compared, chosen at random, and worlds for each; one of these has all rows."""
 MOST_VARIABLES = 14
 """Probabilities of lineages with more variables are not computed again, which takes all their worlds."""
 _VARIABLE = re.compile(r'(?:\w+|"(?:[^"]|"")*")\.(?:\w+|"(?:[^"]|"")*")')
