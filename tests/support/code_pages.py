@@ -47,4 +47,4 @@ class Page:
 
     def companions(self, section: str = "What it means") -> set[str]:
         """Codes that a section says come with the page's own."""
-        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections[section]))
+        return set(re.findall(r"It\s+comes\s+with\s+\[(SB\d+)\]", self.sections[section]))
