@@ -349,9 +349,7 @@ def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
     emit = statement.statement.emit
     mode = EmitMode.FINAL if emit is None else emit.mode
     whole, summed, tree = mode is EmitMode.FINAL, mode is EmitMode.PARTS, block.block.query
-    if isinstance(block, LineageBlock):
-        line = Snapshots(None, None, False, whole, summed, lineages=True)
-        return BatchStatement(tree.sql("spark"), tree, catalog, (*block.query.columns, "in a world"), line)
-    query = block.query
-    line = Snapshots(query.low, query.high, query.as_of, whole, summed)
-    return BatchStatement(tree.sql("spark"), tree, catalog, query.columns, line)
+    query, lineages = block.query, isinstance(block, LineageBlock)
+    line = Snapshots(query.low, query.high, query.as_of, whole, summed, lineages)
+    columns = (*query.columns, *(["in a world"] if lineages else []))
+    return BatchStatement(tree.sql("spark"), tree, catalog, columns, line)

@@ -21,7 +21,7 @@ from streambound.analyzer.syntax_errors import syntax_error
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
-_FORM = "write SEQ VT (SELECT …), SEQ VT FROM x TO y (SELECT …), SEQ VT AS OF x (SELECT …) or SEQ TP (SELECT …)"
+_FORM = "write SEQ VT (SELECT …), SEQ VT FROM x TO y (SELECT …) or SEQ VT AS OF x (SELECT …), and so for SEQ TP"
 _ALONE = "a SEQ block is a statement by itself, or a table in FROM"
 
 
@@ -136,9 +136,6 @@ def _block(source: SourceText, tokens: Sequence[Token], index: int, parse: Parse
     if isinstance(times, Diagnostic):
         return times
     kind = SeqKind(tokens[index + 1].text.upper())
-    if kind is SeqKind.TP and header:
-        message = "FROM … TO … and AS OF are for SEQ VT"
-        return Diagnostic(Code.UNSUPPORTED, message, source.file, _span(source, header[0]), "select by _begin and _end")
     query = parse(inside)
     if isinstance(query, Diagnostic):
         return query

@@ -10,10 +10,12 @@ from streambound.analyzer.algebra.lowering import Ctes, Lowering
 from streambound.analyzer.algebra.nodes import Alias, Scan, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
-from streambound.analyzer.seq_blocks import SeqBlock
+from streambound.analyzer.seq_blocks import SeqBlock, SeqKind
 from streambound.analyzer.spans import SourceText
 from streambound.temporal.scalars import finding, refusals
 
+EXPECTED = "expected"
+"""The function of SEQ TP whose argument is an aggregate."""
 ONE_ROW = ""
 """The name of the relation of one row and no columns that a SELECT without FROM reads."""
 
@@ -47,6 +49,7 @@ def block_tree(block: SeqBlock, source: SourceText, catalog: Catalog) -> tuple[T
     for clause in block.query.find_all(exp.With):
         if clause.args.get("recursive"):
             raise finding(positions, "recursion is outside of what a SEQ block can evaluate", clause.expressions[0])
-    refusals(block.query, positions)
-    lowering = SnapshotLowering(positions, catalog, periods=True)
+    refusals(block.query, positions, (EXPECTED,) if block.kind is SeqKind.TP else ())
+    # rows with a lineage are the same whichever side of a set operation changes: it stays one
+    lowering = SnapshotLowering(positions, catalog, periods=True, written=block.kind is SeqKind.TP)
     return lowering.statement(block.query), lowering, positions

@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Alias, Filter, Join, JoinKind, Named, Project, Scan, Tree
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Distinct,
+    Except,
+    Filter,
+    Intersect,
+    Item,
+    Join,
+    Named,
+    Project,
+    Scalar,
+    Scan,
+    Tree,
+    Union,
+)
 from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import BIGINT, DOUBLE
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText
-from streambound.temporal.language import block_tree
+from streambound.temporal.grouping import syntax_of
+from streambound.temporal.language import EXPECTED, block_tree
 from streambound.temporal.rewriting import Rewriter, Rewritten, uncomparable
-from streambound.temporal.scalars import finding, no_subquery
+from streambound.temporal.scalars import finding
 from streambound.temporal.scope import LINEAGE, Columns, SeenColumn
 from streambound.temporal.snapshot import check_names, shown
 from streambound.temporal.time_line import time_line
-from streambound_runtime.operators.period_plan import SliceLineage, SliceRelation, scans
+from streambound_runtime.operators.period_plan import (
+    SliceAggregate,
+    SliceDistinct,
+    SliceGroup,
+    SliceLineage,
+    SlicePlan,
+    SliceProject,
+    SliceRelation,
+    scans,
+    width,
+)
 
 OWN = ("_begin", "_end", "_lineage", "_p", "_lineage_dag")
 _PERIOD = "a snapshot has no period; select by _begin and _end outside of the block"
-_FORM = "a SEQ TP block is SELECT columns FROM x [join] y ON condition [WHERE condition], of relations or such blocks"
+_FORM = "SEQ TP evaluates SELECT … FROM x [join y] [WHERE …], and UNION, EXCEPT and INTERSECT of such SELECTs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +65,27 @@ class LineageBlock:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of its rows."""
-        return (*self.query.columns, *OWN[: 5 if self.query.dag else 4])
+        return (*self.query.columns, *OWN[2 if self.query.as_of else 0 : 5 if self.query.dag else 4])
 
 
 def lineage_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> LineageBlock:
     """The plan of a block; raises Finding at what is outside of the language or means nothing."""
     tree, lowering, positions = block_tree(block, source, catalog)
+    for node in filter(is_expected, block.query.walk()):
+        item = node.parent if isinstance(node.parent, exp.Alias) else node
+        if not isinstance(item.parent, exp.Select) or not item.parent.args.get("group"):
+            raise finding(positions, "EXPECTED(…) is an item of a list with GROUP BY", node)
     rewriter = LineageRewriter(positions, catalog, lowering)
     found = rewriter.tree(tree)
     line = time_line(block, source, catalog, rewriter.periods, positions)
     names, plan = shown(found)
-    check_names(names, OWN, block, positions)
+    check_names(names, OWN[2 if line.as_of else 0 :], block, positions)
     read = dict.fromkeys(scan.table for scan in scans(plan))
     tables = tuple(table for name in read if (table := catalog.table(name)) is not None)
-    return LineageBlock(block, SliceLineage(block.name, plan, names, line.kind.name, catalog.lineage_nodes), tables)
+    query = SliceLineage(
+        block.name, plan, names, line.kind.name, catalog.lineage_nodes, low=line.low, high=line.high, as_of=line.as_of
+    )
+    return LineageBlock(block, query, tables)
 
 
 class LineageRewriter(Rewriter):
@@ -63,18 +98,77 @@ class LineageRewriter(Rewriter):
                 return self._relation(tree)
             case Alias():
                 return super().tree(tree, outer)
-            case Filter(condition=condition):
-                no_subquery(condition.syntax, self.positions)
+            case Project():
+                return super().tree(self._with_expected(tree), outer)
+            case Filter() | Join():
                 return super().tree(tree, outer)
-            case Join(kind=kind) if kind is not JoinKind.SEMI:
-                return super().tree(tree, outer)
-            case Project(items=items):
-                for item in items:
-                    if isinstance(item, Named) and not isinstance(item.value.syntax, exp.Column):
-                        message = "the items of a SEQ TP block are columns"
-                        raise finding(self.positions, message, item.value.syntax, _FORM)
-                return super().tree(tree, outer)
+            case Aggregate():
+                return self._groups(tree, outer)
+            case Distinct(input):  # rows are different anyway
+                return self.tree(input, outer)
+            case Union() | Except() | Intersect():
+                if not tree.distinct:
+                    word = type(tree).__name__.upper()
+                    message = f"{word} ALL is outside of what SEQ TP can evaluate: a row is there once, or not"
+                    raise self._refused(tree, message, f"write {word}")
+                found = super().tree(tree, outer)
+                return replace(found, plan=found.plan.input) if isinstance(found.plan, SliceDistinct) else found
         raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
+
+    def _with_expected(self, tree: Project) -> Project:
+        """A list whose items EXPECTED(…) are columns of the groups, which have no aggregates that nobody asks for."""
+        filters, under = list[Filter](), tree.input
+        while isinstance(under, Filter):
+            filters, under = [*filters, under], under.input
+        if not isinstance(under, Aggregate):
+            return tree
+        items, made = list[Item](), list[AggregateCall]()
+        for item in tree.items:
+            node = syntax_of(item.value) if isinstance(item, Named) else exp.Null()
+            if not isinstance(item, Named) or not is_expected(node):
+                items.append(item)
+                continue
+            (named,) = node.expressions or [exp.Null()]
+            call = next((one for one in under.calls if one.name == named.name), None)
+            if call is None or call.function not in ("COUNT", "SUM") or call.distinct:
+                raise finding(self.positions, "EXPECTED is of COUNT and SUM", node, "write EXPECTED(COUNT(*))")
+            made.append(replace(call, name=f"{EXPECTED} {call.name}", function=f"{EXPECTED} {call.function}"))
+            items.append(replace(item, value=Scalar(exp.column(made[-1].name, quoted=True))))
+        values = [syntax_of(one.value) for one in items if isinstance(one, Named)]
+        values += [syntax_of(one.condition) for one in filters]
+        used = {column.name for value in values for column in value.find_all(exp.Column)}
+        calls = (*(one for one in under.calls if one.name in used), *dict.fromkeys(made))
+        found: Tree = replace(under, calls=calls)
+        for one in reversed(filters):
+            found = replace(one, input=found)
+        return replace(tree, input=found, items=tuple(items))
+
+    def _groups(self, tree: Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
+        """Rows for each number of rows that a group can have."""
+        counts = [call for call in tree.calls if not call.function.startswith(EXPECTED)]
+        if not tree.keys:
+            message = "an aggregate without GROUP BY is outside of what SEQ TP can evaluate"
+            raise self._refused(tree, message, "group by a column")
+        if len(counts) > 1 or any(one.function != "COUNT" or one.distinct for one in counts):
+            at = counts[-1].syntax or exp.Null()
+            help = "of SUM there is EXPECTED(SUM(x)), and of other COUNTs EXPECTED(COUNT(x))"
+            raise finding(self.positions, "SEQ TP has one COUNT of each group", at, help)
+        plain = (replace(call, function=call.function.removeprefix(f"{EXPECTED} ")) for call in tree.calls)
+        found = super()._aggregate(replace(tree, calls=tuple(plain)), outer)
+        assert isinstance(found.plan, SliceGroup), "rows are grouped"
+        aggregates, columns = list[SliceAggregate](), [*found.columns]
+        for place, (call, one) in enumerate(zip(tree.calls, found.plan.aggregates, strict=True), len(tree.keys)):
+            expected = call.function.startswith(EXPECTED)
+            aggregates.append(replace(one, function=call.function.lower(), result="double" if expected else "bigint"))
+            columns[place] = replace(columns[place], type=DOUBLE if expected else BIGINT)
+        return Rewritten(replace(found.plan, aggregates=tuple(aggregates)), tuple(columns))
+
+    def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
+        """A join; a row of the left side and any of its matches, as one derivation each, are what a semi join has."""
+        if kind != "semi":
+            return super().join(kind, left, right, conditions)
+        made = super().join("inner", left, right, conditions)
+        return SliceProject(made, tuple(f"c{place}" for place in range(width(left))))
 
     def _relation(self, tree: Scan) -> Rewritten:
         table = self.catalog.table(tree.table)
@@ -89,7 +183,7 @@ class LineageRewriter(Rewriter):
         kept = [column for column in table.columns if column.name not in own]
         aliases = frozenset({tree.alias.lower()})
         columns = [
-            SeenColumn(aliases, column.name, place, refused=uncomparable(column.type))
+            SeenColumn(aliases, column.name, place, refused=uncomparable(column.type), type=column.type)
             for place, column in enumerate(kept)
         ]
         for name in own:
@@ -101,3 +195,8 @@ class LineageRewriter(Rewriter):
     def _refused(self, tree: Tree, message: str, help: str) -> Finding:
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
         return self.positions.finding(Code.UNSUPPORTED, message, at, help)
+
+
+def is_expected(node: exp.Expr) -> bool:
+    """Whether an expression is EXPECTED(…)."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() == EXPECTED

@@ -17,6 +17,7 @@ from streambound_runtime.operators.period_plan import (
     SliceFilter,
     SliceGroup,
     SliceJoin,
+    SliceLineage,
     SlicePlan,
     SliceProject,
     SliceQuery,
@@ -65,7 +66,7 @@ def _head(block: SnapshotBlock | LineageBlock) -> list[str]:
         return [f"SEQ VT of {block.query.name}, {_time(block.query)}: {columns}"]
     query = block.query
     worlds = f"  P, at most {query.nodes:,} nodes a lineage, without rows of no possible world"
-    return [f"SEQ TP of {query.name}, at every {query.time_type}: {columns}", worlds]
+    return [f"SEQ TP of {query.name}, {_time(query)}: {columns}", worlds]
 
 
 def _operators(plan: SlicePlan, depth: int) -> Iterator[tuple[int, SlicePlan]]:
@@ -74,7 +75,7 @@ def _operators(plan: SlicePlan, depth: int) -> Iterator[tuple[int, SlicePlan]]:
         yield from _operators(under, depth + 1)
 
 
-def _time(query: SliceQuery) -> str:
+def _time(query: SliceQuery | SliceLineage) -> str:
     kind = parse_type(query.time_type)
     assert kind is not None, "it is a declared type"
     low, high = (None if end is None else decode(end, kind) for end in (query.low, query.high))
@@ -129,10 +130,17 @@ def _condition(plan: SliceJoin) -> str:
 
 def _lineage_line(plan: SlicePlan) -> str:
     """What an operator does over rows with lineages; `_line` where that is the same."""
+    how = "the disjunction of derivations, equivalent neighbours merged: shuffle by the values"
     match plan:
         case SliceProject() if not keeps_facts(plan):
-            how = "the disjunction of derivations, equivalent neighbours merged: shuffle by the values"
             return f"{_line(plan)}; {how}"
+        case SliceUnion():
+            return f"{_line(plan)}; {how}"
+        case SliceGroup():
+            return f"{_line(plan)}; each number of rows that there can be, by {how}"
+        case SliceDifference(common=common):
+            word = "INTERSECT: rows of both sides" if common else "EXCEPT: rows of the left side, and none of the right"
+            return f"{word}; each side's by {how}"
         case SliceJoin():
             moved = "the keys" if plan.keys else "bin of time"
             found = f"{_condition(plan)}; {_WINDOWS[plan.kind]}; shuffle both sides by {moved}"

@@ -185,7 +185,7 @@ class Rewriter:
             conditions.append(equal)
         if negated and len(mine) > 1:
             raise finding(self.positions, "NOT IN of several columns is outside of what a SEQ block can evaluate", node)
-        plan = joined("anti" if negated else "semi", left.plan, right.plan, conditions, by)
+        plan = self.join("anti" if negated else "semi", left.plan, right.plan, conditions)
         both = left.always is not None and (negated or right.always is not None)
         return Rewritten(plan, left.columns, left.always if both else None)
 
@@ -261,13 +261,17 @@ class Rewriter:
             conditions = [over(one, names.place) for one in conjuncts(syntax_of(tree.condition))]
         shared = [self._shared(name, left, right, tree) for name in tree.using]
         conditions += [exp.EQ(this=column(mine), expression=column(theirs + by)) for mine, theirs in shared]
-        plan = joined(kind.value, left.plan, right.plan, conditions, by)
+        plan = self.join(kind.value, left.plan, right.plan, conditions)
         always = _always(kind, left.always, right.always)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
             return Rewritten(plan, left.columns, always)
         if not shared:
             return Rewritten(plan, both, always)
         return Rewritten(*self._merged(plan, both, tree, shared, by), always)
+
+    def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
+        """A join on conditions over the columns of both sides."""
+        return joined(kind, left, right, conditions, width(left))
 
     def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: Join) -> tuple[int, int]:
         written = tree.syntax.args.get("using") or () if tree.syntax is not None else ()

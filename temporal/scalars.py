@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 
 from sqlglot import exp
@@ -28,11 +28,15 @@ _MAPS = frozenset({
 _NO_ORDER = "a snapshot is a bag of rows: order and limit them outside of the block"
 
 
-def refusals(query: exp.Expr, positions: Positions) -> None:
-    """Raise a Finding for the first construct of a query that has no meaning at a point of time."""
+def refusals(query: exp.Expr, positions: Positions, own: Sequence[str] = ()) -> None:
+    """Raise a Finding for the first construct of a query that has no meaning at a point of time.
+
+    ``own`` are functions that Spark has not.
+    """
     found = [
         positions.finding(Code.UNSUPPORTED, message, _place(at, positions), help)
         for node in query.walk()
+        if not (isinstance(node, exp.Anonymous) and node.name.lower() in own)
         for message, help, at in _refused(node, positions)
     ]
     if found:

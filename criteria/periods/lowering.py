@@ -121,12 +121,12 @@ def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
     if items and view.rows is not None:
         rows = smallest(rows, view.rows)
     plan = SliceProject(view.plan, tuple(items), named(view.types), tuple(kind.name for kind in types))
-    names = tuple(_in_words(item, view.names) for item in items)
+    names = tuple(in_words(item, view.names) for item in items)
     domains = tuple(None if (at := place_of(item)) is None else view.domains[at] for item in items)
     return replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
 
 
-def _in_words(item: str, names: Sequence[str]) -> str:
+def in_words(item: str, names: Sequence[str]) -> str:
     """An expression, with what its columns are."""
 
     def meant(node: exp.Expr) -> exp.Expr:
@@ -172,12 +172,13 @@ def _of_keys(group: SliceGroup, partners: Asked) -> Asked:
 
 
 def _alike(left: PeriodView, right: PeriodView) -> tuple[PeriodView, PeriodView]:
-    """Two sides with columns of one type each: a NULL takes the other side's, a narrower number the wider one's."""
-    types = tuple(_common(a, b) for a, b in zip(left.types, right.types, strict=True))
+    """Two sides with columns of one type each; raises NotRead."""
+    types = tuple(common_type(a, b) for a, b in zip(left.types, right.types, strict=True))
     return _cast(left, types), _cast(right, types)
 
 
-def _common(left: DataType, right: DataType) -> DataType:
+def common_type(left: DataType, right: DataType) -> DataType:
+    """The type of a column of two sides: a NULL takes the other side's, a narrower number the wider one's."""
     if right.name in (left.name, "void"):
         return left
     if left.name == "void":

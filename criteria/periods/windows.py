@@ -16,20 +16,32 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.periods.ends import P4
 from streambound.criteria.periods.leaves import NOTHING, leaf, own_columns
-from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
+from streambound.criteria.periods.lowering import (
+    NotRead,
+    checked_type,
+    common_type,
+    in_words,
+    join_tests,
+    lowered,
+    named,
+)
 from streambound.criteria.periods.slices import P3, together
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView
 from streambound.criteria.size import Number
-from streambound.temporal.inferring import KEPT
+from streambound.temporal.inferring import KEPT, place_of
 from streambound.temporal.lineage import LineageBlock
 from streambound_runtime.operators.period_plan import (
+    EXPECTED_SUM,
     RandomRows,
+    SliceDifference,
     SliceFilter,
+    SliceGroup,
     SliceJoin,
     SliceLineage,
     SlicePlan,
     SliceProject,
     SliceRelation,
+    SliceUnion,
     operators_of,
     scans,
     width,
@@ -67,11 +79,12 @@ def lineage_windows(
     names = [base_table(one, context).name for one in operands] if not derived else []
     found = replace(
         query, plan=made.plan, blanks=_blanks(items, widths), independent=len({*names}) == len(operands),
-        derived=derived, low=context.low, high=context.high, final=final, parts=parts,
+        derived=derived, final=final, parts=parts,
     )  # fmt: skip
     period = parse_type(query.time_type) or BIGINT
     columns = [Column(name, kind) for name, kind in zip(query.columns, made.types, strict=True)]
-    columns += [Column("_begin", period), Column("_end", period), Column("_lineage", STRING), Column("_p", DOUBLE)]
+    columns += [] if query.as_of else [Column("_begin", period), Column("_end", period)]
+    columns += [Column("_lineage", STRING), Column("_p", DOUBLE)]
     return found, columns, made.empty
 
 
@@ -102,10 +115,29 @@ def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
             checked_type(condition, under.types)
             return replace(under, plan=SliceFilter(under.plan, condition, named(under.types)))
         case SliceProject(input, items):
-            under, at = _rows(input, context), [int(item[1:]) for item in items]
-            types, names = tuple(under.types[place] for place in at), tuple(under.names[place] for place in at)
+            under = _rows(input, context)
+            types = tuple(checked_type(item, under.types) for item in items)
+            names = tuple(in_words(item, under.names) for item in items)
             shown = replace(plan, input=under.plan, given=named(under.types), types=tuple(kind.name for kind in types))
             return replace(under, plan=shown, types=types, names=names)
+        case SliceUnion() | SliceDifference():
+            left, right = _rows(plan.left, context), _rows(plan.right, context)
+            types = tuple(common_type(*both) for both in zip(left.types, right.types, strict=True))
+            word = "union" if isinstance(plan, SliceUnion) else "intersect" if plan.common else "except"
+            facts, views = together(word, left.facts, right.facts), (*left.views, *right.views)
+            none = {"union": left.empty and right.empty, "except": left.empty}.get(word, left.empty or right.empty)
+            both_sides = replace(plan, left=left.plan, right=right.plan)
+            return _RandomRows(both_sides, types, left.names, views, facts, none)
+        case SliceGroup(keys=number, aggregates=aggregates):  # of n rows there are 1 to n
+            under = _rows(plan.input, context)
+            for one in aggregates:
+                if one.function == EXPECTED_SUM and one.column is not None:
+                    kind = under.types[one.column]
+                    if kind.family not in (Family.INTEGER, Family.FLOAT):
+                        raise NotRead(f"EXPECTED(SUM) of {kind.with_article}")
+            types = (*under.types[:number], *(DOUBLE if one.result == "double" else BIGINT for one in aggregates))
+            names = (*under.names[:number], *(one.function for one in aggregates))
+            return replace(under, plan=replace(plan, input=under.plan), types=types, names=names)
         case SliceJoin(kind=kind):
             left, right = _rows(plan.left, context), _rows(plan.right, context)
             both = (*left.types, *right.types)
@@ -120,12 +152,16 @@ def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
     raise AssertionError(f"{type(plan).__name__} has no lineage")
 
 
+_COMPUTED = -1
+"""The place of what is no column."""
+
+
 def _source(plan: SlicePlan) -> tuple[SlicePlan, tuple[int, ...], bool]:
     """The join or base rows under σ and Π, the places of its columns that these show, and whether there is a σ."""
     match plan:
         case SliceProject(input, items) if not is_base(plan):
             source, shown, filtered = _source(input)
-            return source, tuple(shown[int(item[1:])] for item in items), filtered
+            return source, tuple(_COMPUTED if (at := place_of(item)) is None else shown[at] for item in items), filtered
         case SliceFilter(input) if not is_base(plan):
             source, shown, _ = _source(input)
             return source, shown, True

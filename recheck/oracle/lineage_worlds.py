@@ -15,7 +15,7 @@ from itertools import product
 from random import Random
 
 from streambound.analyzer.errors import StreamboundError
-from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
+from streambound.recheck.oracle.spark_batch import BatchComparison, Cell, Snapshots
 
 MOST_POINTS, WORLDS = 16, 4
 """Points of time that are compared, chosen at random, and worlds for each; one of these has all rows."""
@@ -60,26 +60,26 @@ class PrintedRow:
 
 @dataclass(frozen=True)
 class Worlds:
-    """The rows of all tables, and what the run has printed; ``whole``: rows of it are the longest ones.
+    """The rows of all tables, what the run has printed, and the points of time that it is about.
 
     ``facts`` evaluates the SQL at points of time in worlds: its facts, by the places of these; those without are none.
     """
 
     variables: Sequence[Variable]
     printed: Sequence[PrintedRow]
-    whole: bool
+    line: Snapshots
     facts: Callable[[Sequence[tuple[int, World]]], Facts]
 
     def compared(self, random: Random) -> BatchComparison:
         """Points of time and worlds; then probabilities, and whether rows could be longer."""
-        spans = [(one.begin, one.end) for one in self.variables] + [(one.begin, one.end) for one in self.printed]
-        points = sorted({time for span in spans for time in span})
+        ends = {time for one in self.variables for time in (one.begin, one.end)}
+        points = sorted({*self.line.points(ends), *(time for one in self.printed for time in (one.begin, one.end))})
         chosen = sorted(random.sample(points, MOST_POINTS)) if len(points) > MOST_POINTS else points
         worlds = [(point, world) for point in chosen for world in self._chosen(point, random)]
         expected = self.facts(worlds)
         results = 0
         for number, (point, world) in enumerate(worlds):
-            wanted = expected.get(number, set())
+            wanted = expected.get(number, set()) if self.line.has(point) else set()
             valid = [row for row in self.printed if row.begin <= point < row.end]
             found = [row.fact for row in valid if _holds(row.lineage, world)]
             found += [row.fact for row in valid if not world.keys() >= {*_VARIABLE.findall(row.lineage)}]  # of no row
@@ -121,7 +121,7 @@ class Worlds:
             (row.fact, row.lineage, row.end): row for row in self.printed
         }
         cut = next((row for row in self.printed if (row.fact, row.lineage, row.begin) in before), None)
-        if cut is None or not self.whole:
+        if cut is None or not self.line.whole:
             return None
         return cut.begin, (Cell((*cut.fact, cut.lineage), 1, 2),)
 

@@ -118,7 +118,10 @@ class PeriodReference:
         """A row of a run, its period, and how often it is there."""
         cells = list(line.values())[: len(self.circuit.schema)]
         row = tuple(value(cell, kind) for cell, kind in zip(cells, self._kinds, strict=True))
-        begin, end = (0, 0) if self.line.as_of else (self._moment(line[name]) for name in (_BEGIN, _END))
+        if self.line.as_of and self.line.low is not None:
+            begin, end = self.line.low, self.line.low + 1
+        else:
+            begin, end = (self._moment(line[name]) for name in (_BEGIN, _END))
         return row, begin, end, int(str(line.get(NUMBER, 1)))
 
     def _moment(self, written: object) -> int:
@@ -148,7 +151,7 @@ class PeriodReference:
 
         variables = [row.variable for row in rows if row.variable is not None]
         printed = [self._printed_in_worlds(line) for line in objects(output)]
-        return Worlds(variables, printed, self.line.whole, facts)
+        return Worlds(variables, printed, self.line, facts)
 
     def _facts(self, rows: Sequence[_ValidRow], point: int, world: World) -> set[Fact]:
         there = (

@@ -30,7 +30,7 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """The points of time of a SEQ VT statement: ``low`` to before ``high``, or ``as_of`` the first of them; encoded.
+    """The points of time of a SEQ statement: ``low`` to before ``high``, or ``as_of`` the first of them; encoded.
 
     Where ``high`` is not known time is over with the last row. ``whole``: rows of the output are the longest ones that
     there are, not parts of them. ``summed``: rows of one value may overlap, for it is their sum that is the result.
@@ -43,6 +43,10 @@ class Snapshots:
     whole: bool
     summed: bool = False
     lineages: bool = False
+
+    def has(self, point: int) -> bool:
+        """Whether it is one of them."""
+        return (self.low is None or self.low <= point) and (self.high is None or point < self.high)
 
     def points(self, ends: Set[int]) -> list[int]:
         """Where something may change, of rows with these ends, in order; the last one is where all is over."""

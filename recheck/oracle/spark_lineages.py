@@ -46,17 +46,19 @@ def _worlds(spark: SparkSession, statement: BatchStatement, folder: Path, output
     written = spark.sql(statement.text)
     kind = bounds(shown[0])[0].type.name
     names = [quoted(name) for name in written.columns]
-    given = ", ".join(
-        [*(f"{n} {f.dataType.simpleString()}" for n, f in zip(names, written.schema, strict=True)),
-         f"_begin {kind}", f"_end {kind}", "_lineage STRING", "_p DOUBLE"]
-    )  # fmt: skip
-    rows = spark.read.schema(given).option("mode", "FAILFAST").json(str(output))
+    line = statement.snapshots
+    assert line is not None, "the statement is evaluated at points of time"
+    own = [] if line.as_of else [f"_begin {kind}", f"_end {kind}"]
+    given = [f"{n} {f.dataType.simpleString()}" for n, f in zip(names, written.schema, strict=True)]
+    given += [*own, "_lineage STRING", "_p DOUBLE"]
+    rows = spark.read.schema(", ".join(given)).option("mode", "FAILFAST").json(str(output))
     periods = [f"{as_number(name, bounds(shown[0])[0].type.family)} AS {name}" for name in ("_begin", "_end")]
+    if line.as_of and line.low is not None:
+        periods = [f"{line.low}L AS _begin", f"{line.low + 1}L AS _end"]
     found = comparable(rows.selectExpr(*names, *periods, "_lineage", "_p")).collect()
     printed = [PrintedRow(_fact(row[:-4]), row[-4], row[-3], row[-2], float(row[-1])) for row in found]
-    line = statement.snapshots
     expected = _Expected(spark, statement.tree, tables, variables)
-    return Worlds(variables, printed, line is not None and line.whole, expected.facts)
+    return Worlds(variables, printed, line, expected.facts)
 
 
 @dataclass(frozen=True)

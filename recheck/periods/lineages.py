@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.recheck.derivation.claims import NotCheckedError
-from streambound.recheck.periods.operators import PeriodStates, place_of, same_values
-from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, times
+from streambound.recheck.periods.operators import PeriodStates, in_words, place_of, same_values
+from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
 from streambound_runtime.operators.period_plan import (
+    SliceDifference,
     SliceFilter,
+    SliceGroup,
     SliceJoin,
     SlicePlan,
     SliceProject,
     SliceRelation,
+    SliceUnion,
     scans,
     width,
 )
@@ -31,7 +34,7 @@ def random_states(plan: SlicePlan, states: PeriodStates, final: bool) -> None:
     if join is not None and _is_base(join.left) and _is_base(join.right):
         several = not _keeps_facts(join, shown, filtered, views)
     elif join is None:
-        several = {*shown} < {*range(width(source))}
+        several = several or {*shown} != {*range(width(source))}
     if states.parts and (several or (join is not None and _PADDED[join.kind])):
         raise NotCheckedError("emit parts of rows without a match, or of rows that come of several")
     if several and final:
@@ -65,7 +68,7 @@ def _source(plan: SlicePlan) -> tuple[SlicePlan, tuple[int, ...], bool]:
             return source, shown, True
         case SliceProject(input, items) if not _is_base(plan):
             source, shown, filtered = _source(input)
-            return source, tuple(shown[int(item[1:])] for item in items), filtered
+            return source, tuple(-1 if (at := place_of(item)) is None else shown[at] for item in items), filtered
     return plan, tuple(range(width(plan))), False
 
 
@@ -80,7 +83,15 @@ def _rows(plan: SlicePlan, states: PeriodStates, kept: bool, views: list[RowsVie
             return _rows(input, states, kept, views)
         case SliceProject(input, items):
             names, facts = _rows(input, states, kept, views)
-            return tuple(names[int(item[1:])] for item in items), facts
+            return tuple(in_words(item, names) for item in items), facts
+        case SliceUnion() | SliceDifference():
+            (mine, left), (_, right) = (_rows(side, states, kept, views) for side in (plan.left, plan.right))
+            if isinstance(plan, SliceUnion):
+                return mine, plus(left, right)
+            return mine, smaller(left, right) if plan.common else left
+        case SliceGroup(input, keys, aggregates):  # of n rows there are 1 to n
+            names, facts = _rows(input, states, kept, views)
+            return (*names[:keys], *(one.function for one in aggregates)), facts
         case SliceJoin(kind=kind):
             (mine, left), (theirs, right) = (_rows(side, states, kept, views) for side in (plan.left, plan.right))
             if kind == "anti":

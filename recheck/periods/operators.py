@@ -298,20 +298,21 @@ def _projected(view: RowsView, items: Sequence[str]) -> RowsView:
         for item, own in zip(items, places, strict=True)
     )
     rows = times(values)
-    names = [exp.column(name) for name in view.names]
     return replace(
         view,
         types=tuple(_type(item, view.types) for item in items),
-        names=tuple(_named(item, names) for item in items),
+        names=tuple(in_words(item, view.names) for item in items),
         listed=tuple(None if (at := place_of(item)) is None else view.listed[at] for item in items),
         values=values,
         rows=smaller(rows, view.rows) if items and view.rows is not None else rows,
     )
 
 
-def _named(item: str, names: Sequence[exp.Expr]) -> str:
+def in_words(item: str, names: Sequence[str]) -> str:
+    """An expression, with what its columns are."""
+
     def meant(node: exp.Expr) -> exp.Expr:
-        return names[int(node.name[1:])].copy() if isinstance(node, exp.Column) else node
+        return exp.column(names[int(node.name[1:])]) if isinstance(node, exp.Column) else node
 
     return parsed(item).copy().transform(meant).sql("spark")
 

@@ -17,8 +17,8 @@ from streambound_runtime.reading.relations import conflicts
 from support.circuits import checked_circuit, circuit_plan
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
-from support.tp_queries import JOINS, drawn_query, drawn_rows, equal, less
-from support.tp_worlds import Base, Joined, Row, Selected, differences
+from support.tp_queries import JOINS, drawn_count, drawn_query, drawn_rows, drawn_set_operation, equal, less
+from support.tp_worlds import Base, Joined, Query, Row, Selected, differences, expected, expected_count
 
 COLUMNS = {"a": {"n": "string", "k": "int"}, "b": {"h": "string", "j": "int"}, "c": {"g": "string", "l": "int"}}
 Drawn = dict[str, list[Row]]
@@ -59,17 +59,17 @@ def drawn_join(rng: random.Random) -> Selected:
     return Selected(joined, places, where, keeps)
 
 
-def text(query: Selected) -> str:
+def text(query: Query) -> str:
     """The SQL, in which the columns of a self-join have names of their own."""
-    if query.source.columns == ("n", "k", "n", "k"):
+    if isinstance(query, Selected) and query.source.columns == ("n", "k", "n", "k"):
         return query.select.replace("SELECT *", "SELECT x.n AS n1, x.k AS k1, y.n AS n2, y.k AS k2")
     return query.select
 
 
 def ran(
-    query: Selected, relations: Drawn, every: int, emit: str = "", restarts: bool = False, static: str = ""
+    query: Query, relations: Drawn, every: int, emit: str = "", restarts: bool = False, static: str = "", sql: str = ""
 ) -> PeriodRun:
-    checked = checked_circuit(f"{emit}SEQ TP ({text(query)})", catalog(static))
+    checked = checked_circuit(f"{emit}SEQ TP ({sql or text(query)})", catalog(static))
     assert checked.verdict is Verdict.BOUNDED, (text(query), checked.diagnostics)
     rows = {
         name: [
@@ -159,17 +159,32 @@ def test_relations_beside_streams_are_what_possible_worlds_say(seed: int) -> Non
         assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
 
 
+@pytest.mark.parametrize("drawing", [drawn_query, drawn_set_operation, drawn_count])
 @pytest.mark.parametrize("seed", range(40 * MORE))
-def test_operands_that_are_joins_and_lists_that_leave_out_columns(seed: int) -> None:
+def test_operands_set_operations_groups_and_lists_that_leave_out_columns(seed: int, drawing: Any) -> None:
     """What has ended before a frontier has been told, however time is cut: a fact's lineage is a function."""
     rng = random.Random(seed)
-    query, relations = drawn_query(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3), "c": drawn_rows(rng, 2)}
+    query, relations = drawing(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3), "c": drawn_rows(rng, 2)}
     run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3, static=rng.choice(["", "", *COLUMNS]))
     assert differences(iter(printed(run)), query, relations) == [], (query.select, relations)
     told = Counter[Any]()
     for until, found in run.printed:
         told += found
         assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
+
+
+@pytest.mark.parametrize("seed", range(15 * MORE))
+def test_what_is_expected_is_the_mean_of_all_worlds(seed: int) -> None:
+    """Of groups that are not there it is 0: at each point of time."""
+    rng = random.Random(seed)
+    query, relations = drawn_count(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3)}
+    sql = query.select.replace(query.counted, f"EXPECTED({query.counted})")
+    run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3, sql=sql)
+    for key, value, begin, end, _, _ in printed(run):
+        for t in range(begin, end):
+            assert value == pytest.approx(float(expected_count(query, relations, t, key)), abs=1e-12)
+    whole = {(row[0], t) for row in printed(run) for t in range(row[2], row[3])}
+    assert whole == {(fact[0], t) for fact, b, e, _ in expected(query, relations) for t in range(b, e)}
 
 
 @pytest.mark.parametrize("seed", range(10 * MORE))

@@ -59,6 +59,9 @@ RANDOM = [
     "SELECT x.n AS n1, x.k AS k1, y.n AS n2, y.k AS k2 FROM a AS x JOIN a AS y ON x.k = y.k",
 ]
 OF_SEVERAL = [
+    "SELECT n, k + 1 AS more FROM a UNION SELECT 'x', j FROM b",
+    "SELECT k FROM a EXCEPT SELECT j FROM b",
+    "SELECT n, k FROM a WHERE k IN (SELECT j FROM b) INTERSECT SELECT h, j FROM b",
     "SELECT k FROM a",
     "SELECT n, h FROM a JOIN b ON k = j",
     "SELECT q.n, y.h FROM (SELECT * FROM a LEFT ANTI JOIN b ON k = j) AS q FULL JOIN b AS y ON q.k < y.j",

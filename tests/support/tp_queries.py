@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from support.tp_worlds import Base, Joined, Query, Row, Selected
+from support.tp_worlds import Base, Combined, Counted, Joined, Query, Row, Selected
 
-JOINS = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT ANTI")
+JOINS = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT ANTI", "LEFT SEMI")
 Holds = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
 
 
@@ -61,3 +61,45 @@ def drawn_query(rng: random.Random) -> Selected:
     if rng.random() < 0.3:
         return Selected(found, places, f"{names[0]}.{found.columns[1]} = 1", lambda fact: equal(fact[1], 1))
     return Selected(found, places)
+
+
+def drawn_set_operation(rng: random.Random) -> Selected | Combined:
+    """A set operation of texts, numbers or both, perhaps as an operand of a join."""
+    of_join = rng.random() < 0.4
+    wanted = "text and number" if of_join else rng.choice(["text", "number", "text and number"])
+    names = [("a", "b"), ("b", "a")] if of_join or rng.random() < 0.5 else [("a", "c"), ("b", "c")]
+    sides = [_drawn_side(rng, wanted, *pair) for pair in names]
+    found = Combined(rng.choice(["UNION", "EXCEPT", "INTERSECT"]), *sides, alias="q")
+    if not of_join:
+        return found
+    c = Base("c", ("g", "l"))
+    operands: list[tuple[Query, str]] = [(found, "q"), (c, "c")]
+    rng.shuffle(operands)
+    (left, one), (right, other) = operands
+    joined = Joined(rng.choice(JOINS), left, right, *condition(rng, left, right, one, other))
+    return Selected(joined, rng.choice([None, (0,), (1,)]))
+
+
+def _drawn_side(rng: random.Random, wanted: str, first: str, second: str) -> Selected:
+    columns = {"a": ("n", "k"), "b": ("h", "j"), "c": ("g", "l")}
+    one, other = (Base(name, columns[name]) for name in (first, second))
+    source: Query = one
+    if rng.random() < 0.5:
+        source = Joined(rng.choice(JOINS), one, other, *condition(rng, one, other, first, second))
+    texts, numbers = [*range(0, len(source.columns), 2)], [*range(1, len(source.columns), 2)]
+    places = {
+        "text": (rng.choice(texts),), "number": (rng.choice(numbers),),
+        "text and number": (rng.choice(texts), rng.choice(numbers)),
+    }[wanted]  # fmt: skip
+    return Selected(source, places)
+
+
+def drawn_count(rng: random.Random) -> Counted:
+    """The groups of a join, or of the different values of some of its columns."""
+    a, b = Base("a", ("n", "k")), Base("b", ("h", "j"))
+    source: Query = Joined(rng.choice(JOINS), a, b, *condition(rng, a, b, "a", "b"))
+    if rng.random() < 0.4:
+        places = tuple(sorted(rng.sample(range(len(source.columns)), 2)))
+        source = Selected(source, places, alias="q")
+    by, of = rng.sample(range(len(source.columns)), 2)
+    return Counted(source, by, rng.choice([None, of]))

@@ -60,7 +60,11 @@ class Joined:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self.left.columns if self.how == "LEFT ANTI" else self.left.columns + self.right.columns
+        return self.left.columns if self.one_sided else self.left.columns + self.right.columns
+
+    @property
+    def one_sided(self) -> bool:
+        return self.how in ("LEFT ANTI", "LEFT SEMI")
 
     @property
     def sql(self) -> str:
@@ -71,9 +75,10 @@ class Joined:
         pairs = [(r, s) for r in left for s in right if self.holds(r, s) is True]
         no_left = (None,) * len(self.left.columns)
         no_right = (None,) * len(self.right.columns)
-        found = set() if self.how == "LEFT ANTI" else {r + s for r, s in pairs}
-        if self.how == "LEFT ANTI":
-            found |= left - {r for r, _ in pairs}
+        found = set() if self.one_sided else {r + s for r, s in pairs}
+        if self.one_sided:
+            matched = {r for r, _ in pairs}
+            found = matched if self.how == "LEFT SEMI" else left - matched
         if self.how in ("LEFT", "FULL"):
             found |= {r + no_right for r in left - {r for r, _ in pairs}}
         if self.how in ("RIGHT", "FULL"):
@@ -110,7 +115,62 @@ class Selected:
         return found if self.places is None else {tuple(fact[place] for place in self.places) for fact in found}
 
 
-Query = Base | Joined | Selected
+@dataclass(frozen=True)
+class Combined:
+    """UNION, EXCEPT or INTERSECT of two SELECTs of as many columns."""
+
+    word: str
+    left: Selected
+    right: Selected
+    alias: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns
+
+    @property
+    def select(self) -> str:
+        return f"{self.left.select} {self.word} {self.right.select}"
+
+    @property
+    def sql(self) -> str:
+        return f"({self.select}) AS {self.alias}"
+
+    def facts(self, relations: Relations, t: int, world: World) -> set[Fact]:
+        left, right = self.left.facts(relations, t, world), self.right.facts(relations, t, world)
+        return {"UNION": left | right, "EXCEPT": left - right, "INTERSECT": left & right}[self.word]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """SELECT column, COUNT(*) … GROUP BY; with ``of`` the rows where that column is not NULL."""
+
+    source: Query
+    by: int
+    of: int | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns[self.by], "number"
+
+    @property
+    def counted(self) -> str:
+        return f"COUNT({'*' if self.of is None else self.source.columns[self.of]})"
+
+    @property
+    def select(self) -> str:
+        name = self.columns[0]
+        return f"SELECT {name}, {self.counted} AS number FROM {self.source.sql} GROUP BY {name}"
+
+    def facts(self, relations: Relations, t: int, world: World) -> set[Fact]:
+        groups: dict[Any, int] = {}
+        for fact in self.source.facts(relations, t, world):
+            there = self.of is None or fact[self.of] is not None
+            groups[fact[self.by]] = groups.get(fact[self.by], 0) + there
+        return set(groups.items())
+
+
+Query = Base | Joined | Selected | Combined | Counted
 Period = tuple[Fact, int, int, tuple[bool, ...]]
 """A row of a result: fact, begin, end, and in which worlds it is there."""
 
@@ -144,6 +204,19 @@ def expected(query: Query, relations: Relations) -> list[Period]:
         open_ones = now
     found += open_ones.values()
     return [row for row in found if chance(row[3], names, chances)]
+
+
+def expected_count(query: Counted, relations: Relations, t: int, key: Any) -> Fraction:
+    """What is expected of a group's count at a point of time, over all worlds."""
+    chances = variables_of(relations)
+    names = sorted(chances)
+    total = Fraction(0)
+    for world in worlds(names):
+        weight = Fraction(1)
+        for name in names:
+            weight *= chances[name] if world[name] else 1 - chances[name]
+        total += weight * sum(n for found, n in query.facts(relations, t, world) if found == key)
+    return total
 
 
 def differences(printed: Iterator[Sequence[Any]], query: Query, relations: Relations) -> list[str]:

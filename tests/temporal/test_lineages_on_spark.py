@@ -10,7 +10,7 @@ import pytest
 
 from streambound.analyzer.errors import UsageError
 from streambound.temporal import Temporal, timeline
-from support.tp_queries import drawn_query, drawn_rows
+from support.tp_queries import drawn_count, drawn_query, drawn_rows, drawn_set_operation
 from support.tp_worlds import Row, differences
 
 QUERIES = 4 * int(os.environ.get("STREAMBOUND_TEST_FACTOR", "1"))
@@ -25,10 +25,11 @@ def given(spark: Any, relations: dict[str, list[Row]], **options: Any) -> Tempor
     return found
 
 
+@pytest.mark.parametrize("drawing", [drawn_query, drawn_set_operation, drawn_count])
 @pytest.mark.parametrize("seed", range(QUERIES))
-def test_random_queries_are_what_possible_worlds_say(seed: int, spark: Any) -> None:
+def test_random_queries_are_what_possible_worlds_say(seed: int, drawing: Any, spark: Any) -> None:
     rng = random.Random(seed)
-    query = drawn_query(rng)
+    query = drawing(rng)
     relations = {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3), "c": drawn_rows(rng, 2)}
     rows = given(spark, relations).sql(f"SEQ TP ({query.select})").collect()
     assert differences(map(tuple, rows), query, relations) == [], (query.select, relations)

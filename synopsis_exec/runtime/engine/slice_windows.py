@@ -11,9 +11,11 @@ is given, and ``p`` is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.arrow import arrow_type
@@ -27,19 +29,24 @@ from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     RandomRows,
+    SliceDifference,
     SliceFilter,
+    SliceGroup,
     SliceJoin,
     SliceLineage,
     SlicePlan,
     SliceProject,
+    SliceUnion,
+    inputs_of,
     operators_of,
     width,
 )
 from streambound_runtime.operators.values import integer
-from streambound_runtime.tp.derivations import derivations
+from streambound_runtime.tp.derivations import Combined, any_of, common, derivations, left_over
+from streambound_runtime.tp.groups import Member, of_group
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.plan import WINDOWS
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, SIDE, P, formula_of
 from streambound_runtime.tp.segments import Valid, padded, paired
 
 LineageOf = Callable[[Formula, Sequence[Valid]], Formula]
@@ -107,9 +114,47 @@ class SliceWindows:
                 )
             case SliceFilter(input=input) | SliceProject(input=input):
                 return self.rows.mapped(plan, self._rows(input), _CARRIED)
+            case SliceUnion(left, right):
+                return f"({' UNION ALL '.join(self._of_side(plan, side) for side in (left, right))})"
+            case SliceDifference(left, right, common=both):
+                sides = [self._of_side(plan, side, n == 1) for n, side in enumerate((left, right))]
+                found, kinds = self.tables.called(), self.rows.types(plan)
+                self._combined(sides, found, kinds, common if both else left_over)
+                return found
+            case SliceGroup():
+                return self._grouped(plan)
             case SliceJoin():
                 return f"({' UNION ALL '.join(self._joined(plan))})"
         raise AssertionError(f"{type(plan).__name__} has no lineage")
+
+    def _of_side(self, plan: SlicePlan, side: SlicePlan, right: bool = False) -> str:
+        """The rows of a side of a set operation, of the types that both have."""
+        cast = (f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.rows.types(plan)))
+        mark = [f"{right} AS side"] if isinstance(plan, SliceDifference) else []
+        return f"SELECT {listed(*cast, *_CARRIED, *mark)} FROM {self._rows(side)}"
+
+    def _grouped(self, plan: SliceGroup) -> str:
+        """A row for each number of rows that a group can have, between neighbouring ends of its rows."""
+        under, found = plan.input, self.tables.called()
+        facts = self._distinct(under.input) if isinstance(under, SliceProject) else self._rows(under)
+        rows = self.rows.mapped(under, facts, _CARRIED) if isinstance(under, SliceProject) else facts
+        order = f" OVER (ORDER BY {columns(plan.keys)})" if plan.keys else ""
+        numbered = self.tables.table(f"SELECT *, dense_rank(){order} AS g FROM {rows}")
+        self.tables.steps.append(partial(self._groups, plan, numbered, found))
+        keys, kinds = columns(plan.keys), self.rows.types(plan)[plan.keys :]
+        own = (f"CAST(f.v{n} AS {kind}) AS c{plan.keys + n}" for n, kind in enumerate(kinds))
+        values = f"(SELECT DISTINCT g, {keys} FROM {numbered})"
+        shown = listed(columns(plan.keys, "k."), *own, "f.b", "f.e", "f.l", "NULL AS p")
+        return f"(SELECT {shown} FROM {found} f JOIN {values} k ON f.g = k.g)"
+
+    def _distinct(self, plan: SlicePlan) -> str:
+        """The rows of an operator, each fact once at a time."""
+        rows = self._rows(plan)
+        if all(isinstance(one, RandomRows | LineageRows | SliceFilter) for one in _of_facts(plan)):
+            return rows
+        found = self.tables.called()
+        self._combined([f"SELECT *, false AS side FROM {rows}"], found, self.rows.types(plan), any_of)
+        return found
 
     # --- rows of the sides --------------------------------------------------------------------------------------------
 
@@ -245,16 +290,41 @@ class SliceWindows:
 
     def _facts(self, rows: Sequence[str], kinds: Sequence[str]) -> str:
         """Each fact, with values of these types, once at a time: its lineage is the disjunction of its rows'."""
-        known = [*zip(places(len(kinds)), kinds, strict=True), *_WINDOW[1:], ("p", DOUBLE)]
         found, told = self.tables.called(), "true"
         if self.query.final:
-            before = self.tables.state(known, f"SELECT * FROM {found} WHERE e = {UNTIL} AND NOT {ENDED}")
+            before = self.tables.state(_facts_of(kinds), f"SELECT * FROM {found} WHERE e = {UNTIL} AND NOT {ENDED}")
             rows, told = [f"SELECT * FROM {before}", *rows], f"e < {UNTIL} OR {ENDED}"
             if self.query.derived:
                 self.open.append(f"SELECT b FROM {before}")
-        parts = self.tables.table(" UNION ALL ".join(rows))
-        self.tables.steps.append(partial(self._derive, parts, found, known))
+        self._combined([f"SELECT *, false AS side FROM ({one})" for one in rows], found, kinds, any_of)
         return f"(SELECT * FROM {found} WHERE {told})"
+
+    def _combined(self, rows: Sequence[str], found: str, kinds: Sequence[str], combined: Combined) -> None:
+        """Make a table with each fact once at a time, of rows that are marked if they are of a right side."""
+        parts = self.tables.table(" UNION ALL ".join(rows))
+        self.tables.steps.append(partial(self._derive, parts, found, _facts_of(kinds), combined))
+
+    def _groups(self, plan: SliceGroup, numbered: str, found: str) -> None:
+        """What aggregates the rows of each group have."""
+        limits, made = self._limits, list[list[object]]()
+        keys = [as_decimal(*one) for one in zip(places(plan.keys), self.rows.types(plan), strict=False)]
+        if self.tables.session.size(numbered):
+            own = (
+                f"{'NULL' if one.column is None else f'c{one.column}'} AS v{n}" for n, one in enumerate(plan.aggregates)
+            )
+            shown = listed("g", "b", "e", "l", "p", *own, *keys)
+            rows = self.tables.session.read(f"SELECT {shown} FROM {numbered} ORDER BY g, b").to_pylist()
+            for number, mine in groupby(rows, key=itemgetter("g")):
+                one, members = {}, list[Member]()
+                for one in mine:
+                    values = [one[f"v{n}"] for n in range(len(plan.aggregates))]
+                    members.append(Member(one["b"], one["e"], formula_of(one["l"], one["p"]), values))
+                fact = [one[name] for name in places(plan.keys)]
+                given = lambda error, b, e, fact=fact: limits.error(error, fact, b, e)  # noqa: E731
+                for row in of_group(members, plan.aggregates, limits.nodes, given):
+                    made.append([number, *row.values, row.begin, row.end, encoded(row.lineage)])
+        kinds = ((f"v{n}", DOUBLE if one.result == "double" else BIGINT) for n, one in enumerate(plan.aggregates))
+        self._put(found, [("g", BIGINT), *kinds, *_WINDOW[1:]], made)
 
     # --- formulas -----------------------------------------------------------------------------------------------------
 
@@ -281,8 +351,8 @@ class SliceWindows:
                 last, ends = formula, (one["id"], one["e"])
         self._put(found, _WINDOW, made)
 
-    def _derive(self, parts: str, found: str, known: Sequence[tuple[str, str]]) -> None:
-        """The disjunction of lineages that hold together; neighbours that are equivalent are one."""
+    def _derive(self, parts: str, found: str, known: Sequence[tuple[str, str]], combined: Combined) -> None:
+        """One lineage of those that hold together; neighbours that are equivalent are one."""
         import pyarrow as pa
 
         session, made = self.tables.session, list[pa.RecordBatch]()
@@ -291,10 +361,11 @@ class SliceWindows:
         if session.size(parts):
             own = zip(names[len(fact) :], (BEGIN, END, LINEAGE, P), strict=True)
             shown = listed(
-                *(as_decimal(*one) for one in known[: len(fact)]), *(f"{name} AS {word}" for name, word in own)
-            )
+                *(as_decimal(*one) for one in known[: len(fact)]), *(f"{name} AS {word}" for name, word in own),
+                f"side AS {SIDE}",
+            )  # fmt: skip
             rows = session.read(f"SELECT {shown} FROM {parts} ORDER BY {listed(*fact, 'b')}")
-            made += derivations(fact, self._limits, iter(rows.to_batches()))
+            made += derivations(fact, self._limits, iter(rows.to_batches()), combined)
         session.put(found, known, pa.Table.from_batches(made).rename_columns(names) if made else None)
 
     # --- results ------------------------------------------------------------------------------------------------------
@@ -331,6 +402,19 @@ class SliceWindows:
         given = zip(known, zip(*rows, strict=True), strict=True) if rows else ()
         columns = {name: pa.array(values, arrow_type(kind)) for (name, kind), values in given}
         self.tables.session.put(found, known, pa.table(columns) if rows else None)
+
+
+def _of_facts(plan: SlicePlan) -> Iterator[SlicePlan]:
+    """An operator and those under it, down to the rows that have lineages of their own."""
+    yield plan
+    if not isinstance(plan, RandomRows | LineageRows):
+        for part in inputs_of(plan):
+            yield from _of_facts(part)
+
+
+def _facts_of(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """The columns of facts whose values have these types."""
+    return [*zip(places(len(kinds)), kinds, strict=True), *_WINDOW[1:], ("p", DOUBLE)]
 
 
 def _of_pair(row: Formula, valid: Sequence[Valid]) -> Formula:

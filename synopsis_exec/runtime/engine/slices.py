@@ -67,7 +67,7 @@ class PeriodSlices:
     def _make(self, rows: SliceRows, delta: str) -> None:
         """The statements of a tick, of which the last one gives the results."""
         query, kinds = self.query, rows.types(self.query.plan)
-        own, copies = ["b", "e"], "m"
+        own, copies = [] if query.as_of else ["b", "e"], "m"
         if isinstance(query, SliceLineage):
             from streambound_runtime.engine.slice_windows import SliceWindows
 
@@ -81,7 +81,7 @@ class PeriodSlices:
             found = coalesced(self.tables, query.plan, rows.top(query.plan), len(kinds))
             if query.final and self.streams:  # of relations alone there is one slice
                 found = self._glued(found, kinds)
-        values = [*places(len(kinds)), *(() if query.as_of else own)]
+        values = [*places(len(kinds)), *own]
         shown = (
             f"CAST({text} AS {kind}) AS c{n}" for n, (text, kind) in enumerate(zip(values, self.types, strict=True))
         )

@@ -126,9 +126,16 @@ class SliceJoin:
     engine: str = ""
 
 
+EXPECTED_COUNT, EXPECTED_SUM = "expected count", "expected sum"
+"""Aggregates of rows with lineages."""
+
+
 @dataclass(frozen=True, slots=True)
 class SliceAggregate:
-    """COUNT, SUM, AVG, MIN or MAX of a column, by its place, of this type, with its own; of rows without a column."""
+    """COUNT, SUM, AVG, MIN or MAX of a column, by its place, of this type, with its own; of rows without a column.
+
+    Of rows with lineages it is COUNT, or what is expected of COUNT or SUM.
+    """
 
     function: str
     column: int | None = None

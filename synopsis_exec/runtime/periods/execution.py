@@ -38,6 +38,7 @@ from streambound_runtime.periods.frames import (
     columns_of,
     in_bins,
     normal,
+    within,
 )
 from streambound_runtime.periods.planner import TaskPlanner, picks, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
@@ -130,9 +131,7 @@ class PlanExecution(TaskPlanner):
     def _set_operation(self, plan: SliceDifference) -> TaskPlan:
         left, right = self.task(plan.left), self.task(plan.right)
         if left.types != right.types:
-            kinds = self.frame(plan.left).unionAll(self.frame(plan.right)).dtypes
-            cast = [f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds]
-            left, right = (self.read(self.frame(side).selectExpr(*cast)) for side in (plan.left, plan.right))
+            left, right = self.alike(self.frame(plan.left), self.frame(plan.right))
         left, right = self.beside(left, right, [(place, place) for place in range(len(left.types))])
         if plan.distinct:
             left, right = self._distinct(left), self._distinct(right)
@@ -240,29 +239,20 @@ class PlanExecution(TaskPlanner):
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
-    def _ends(self) -> tuple[str, str]:
-        """Before which time nothing is valid, and since when, in SQL."""
-        low, high = self.query.low, self.query.high
-        return literal(LEAST if low is None else low), literal(GREATEST if high is None else high)
-
     def _scan(self, plan: SliceRelation) -> DataFrame:
-        given, (low, high) = self.relations[plan.table.lower()], self._ends()
+        given = self.relations[plan.table.lower()]
         assert given.period is not None, f"{plan.table} has periods"
         begin, end = (encoded(given.kind, quoted(name)) for name in given.period)
         listed = (f"{quoted(name)} AS c{place}" for place, name in enumerate(plan.columns))
         rows = given.frame.selectExpr(*listed, f"{begin} AS {BEGIN}", f"{end} AS {END}", f"1L AS {COUNT}")
-        rows = rows.where(f"{END} > {low} AND {BEGIN} < {high}")
-        since, until = f"greatest({BEGIN}, {low}) AS {BEGIN}", f"least({END}, {high}) AS {END}"
-        return normal(rows.selectExpr(*columns(len(plan.columns)), since, until, COUNT))
+        return normal(within(rows, self.query.low, self.query.high))
 
     def _constant(self, plan: SliceRelation) -> DataFrame:
-        rows, (low, high) = (
-            self.relations[plan.table.lower()].frame if plan.table else self.spark.range(1),
-            self._ends(),
-        )
+        rows = self.relations[plan.table.lower()].frame if plan.table else self.spark.range(1)
+        low, high = literal(LEAST), literal(GREATEST)
         listed = [f"{quoted(name)} AS c{place}" for place, name in enumerate(plan.columns)]
         made = rows.selectExpr(*listed, f"{low} AS {BEGIN}", f"{high} AS {END}", f"1L AS {COUNT}")
-        return normal(made.where(f"{BEGIN} < {END}"))
+        return normal(within(made, self.query.low, self.query.high).where(f"{BEGIN} < {END}"))
 
 
 def executed(spark: SparkSession, query: SliceQuery, relations: Relations) -> DataFrame:

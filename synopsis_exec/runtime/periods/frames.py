@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from streambound_runtime.periods.times import bin_of, literal
+from streambound_runtime.periods.times import GREATEST, LEAST, bin_of, literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,6 +36,14 @@ def normal(frame: DataFrame) -> DataFrame:
         return frame
     changed = {name: f"CAST(nanvl({name} + 0.0D, double('NaN')) AS {kinds[name].upper()}) AS {name}" for name in floats}
     return frame.selectExpr(*(changed.get(name, name) for name in frame.columns))
+
+
+def within(frame: DataFrame, low: int | None, high: int | None) -> DataFrame:
+    """The rows in the time from ``low`` to before ``high``, where these are known."""
+    since, until = literal(LEAST if low is None else low), literal(GREATEST if high is None else high)
+    changed = {BEGIN: f"greatest({BEGIN}, {since}) AS {BEGIN}", END: f"least({END}, {until}) AS {END}"}
+    there = frame.where(f"{END} > {since} AND {BEGIN} < {until}")
+    return there.selectExpr(*(changed.get(name, name) for name in frame.columns))
 
 
 def borders_of(frames: Sequence[DataFrame], bins: int) -> list[int]:

@@ -56,6 +56,12 @@ class TaskPlanner(ABC):
         one = TaskInput(f"delta_{self.inputs}", normal(frame))
         return TaskPlan(SliceScan(one.table, len(one.types)), tuple(one.types), (one,))
 
+    def alike(self, left: DataFrame, right: DataFrame) -> tuple[TaskPlan, TaskPlan]:
+        """The rows of two DataFrames, whose columns are of the types that both can have."""
+        kinds = left.unionAll(right).selectExpr(*columns_of(left)).dtypes
+        cast = [f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds]
+        return self.read(left.selectExpr(*cast, *PERIOD)), self.read(right.selectExpr(*cast, *PERIOD))
+
     def together(self, task: TaskPlan, places: Sequence[int]) -> TaskPlan:
         """The same rows, those that are equal in some columns in one task."""
         if task.together is not None and set(task.together) <= set(places):

@@ -1,4 +1,4 @@
-"""Rows of one fact made one row at a time: its derivations as a disjunction, and neighbours that are equivalent merged.
+"""Rows of one fact made one row at a time: its derivations as one lineage, and neighbours that are equivalent merged.
 
 What is left is free of duplicates, and its periods are maximal (Papaioannou, Theobald, Böhlen, Section III: TP change
 preservation). The input has all rows with the same values after each other, in order of begin.
@@ -6,23 +6,29 @@ preservation). The input has all rows with the same values after each other, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.diagrams import equivalent
 from streambound_runtime.lineage.encoding import encoded
-from streambound_runtime.lineage.formulas import Formula, LineageTooLargeError, disjunction
+from streambound_runtime.lineage.formulas import Formula, LineageTooLargeError, conjunction, disjunction, negation
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, changes, formula_of, same, values_at
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, SIDE, Carried, P, changes, formula_of, same, values_at
 from streambound_runtime.tp.segments import Segment, Segments, Valid
 
+Combined = Callable[[Sequence[Valid]], Formula]
+"""The lineage of a fact, of all rows of it that are valid together."""
 
-def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+
+def derivations(
+    names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch], combined: Combined
+) -> Iterator[pa.RecordBatch]:
     """One row for each fact and maximal period; memory is the rows of a fact that are valid at a time, and a batch.
 
-    Raises JobError for lineages whose equivalence cannot be decided within the limits.
+    Of two sides' rows those of the right one are marked. Raises JobError for lineages whose equivalence cannot be
+    decided within the limits.
     """
     carried = Carried()
     fact: _OpenFact | None = None
@@ -35,13 +41,13 @@ def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.Recor
         starts = changes(values, batch.num_rows)
         starts[0] = last is None or not same(last, [column[0] for column in values])
         last = [column[len(column) - 1] for column in values]
-        columns = (batch.column(name).to_pylist() for name in (BEGIN, END, LINEAGE, P))
-        for place, (begin, end, lineage, p) in enumerate(zip(*columns, strict=True), start=first):
+        columns = (batch.column(name).to_pylist() for name in (BEGIN, END, LINEAGE, P, SIDE))
+        for place, (begin, end, lineage, p, side) in enumerate(zip(*columns, strict=True), start=first):
             if fact is None or starts[place - first]:
                 output.take(fact)
-                fact = _OpenFact(names, carried, place, begin, limits)
+                fact = _OpenFact(names, carried, place, begin, limits, combined)
             fact.end = max(fact.end, end)
-            fact.segments.push(begin, end, formula_of(lineage, p))
+            fact.segments.push(begin, end, formula_of(lineage, p), marked=side)
             output.take(fact, closed=False)
         yield output.made(names, carried)
         carried.keep([fact.place] if fact else [])
@@ -56,10 +62,12 @@ def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.Recor
 class _OpenFact:
     """The rows of one fact that are valid."""
 
-    def __init__(self, names: Sequence[str], carried: Carried, place: int, begin: int, limits: Limits) -> None:
+    def __init__(
+        self, names: Sequence[str], carried: Carried, place: int, begin: int, limits: Limits, combined: Combined
+    ) -> None:  # fmt: skip
         self._names, self._carried, self._limits = names, carried, limits
         self.place, self.end = place, begin
-        self.segments = Segments(begin, _any_of, self._goes_on)
+        self.segments = Segments(begin, combined, self._goes_on)
 
     def _goes_on(self, segment: Segment, lineage: Formula, to: int) -> bool:
         try:
@@ -69,8 +77,24 @@ class _OpenFact:
             raise self._limits.error(error, fact, segment.begin, to) from error
 
 
-def _any_of(valid: Sequence[Valid]) -> Formula:
+def any_of(valid: Sequence[Valid]) -> Formula:
+    """The lineage of a fact with these derivations."""
     return valid[0].lineage if len(valid) == 1 else absorbed(disjunction(row.lineage for row in valid))
+
+
+def common(valid: Sequence[Valid]) -> Formula:
+    """INTERSECT: there is a row of the left side, and one of the right side."""
+    return absorbed(conjunction(disjunction(_of_side(valid, side)) for side in (False, True)))
+
+
+def left_over(valid: Sequence[Valid]) -> Formula:
+    """EXCEPT: there is a row of the left side, and none of the right side."""
+    none = negation(disjunction(_of_side(valid, True)))
+    return absorbed(conjunction((disjunction(_of_side(valid, False)), none)))
+
+
+def _of_side(valid: Sequence[Valid], right: bool) -> Iterator[Formula]:
+    return (row.lineage for row in valid if row.marked is right)
 
 
 class _DerivedRows:

@@ -20,15 +20,18 @@ from streambound_runtime.lineage.formulas import quoted as variable_part
 from streambound_runtime.lineage.probability import decimal, possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
+    SliceDifference,
     SliceFilter,
+    SliceGroup,
     SliceJoin,
     SliceLineage,
     SlicePlan,
     SliceProject,
     SliceRelation,
+    SliceUnion,
     width,
 )
-from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal
+from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal, within
 from streambound_runtime.periods.planner import TaskPlanner, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import decoded, encoded
@@ -71,7 +74,7 @@ class LineageExecution(TaskPlanner):
             found = self._with_dags(found, number)
         named = [f"c{place} AS {quoted(name)}" for place, name in enumerate(self.query.columns)]
         kind, own = self.query.time_type, [f"c{number} AS _lineage", f"c{number + 1} AS _p"]
-        period = [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
+        period = [] if self.query.as_of else [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
         return found.selectExpr(*named, *period, *own, *((DAG,) if self.query.dag else ()))
 
     def _with_dags(self, rows: DataFrame, number: int) -> DataFrame:
@@ -107,13 +110,21 @@ class LineageExecution(TaskPlanner):
                 return self._scan(plan)
             case SliceFilter(input, condition):
                 return self._loose(input).where(condition)
-            case SliceProject(input, items):
-                own = (f"c{width(input) + n} AS c{len(items) + n}" for n in range(2))
-                shown = (f"{item} AS c{n}" for n, item in enumerate(items))
-                return self._loose(input).selectExpr(*shown, *own, *PERIOD)
+            case SliceProject(input):
+                return self._projected(plan, self._loose(input))
+            case SliceUnion(left, right):
+                return self._loose(left).unionAll(self._loose(right))
+            case SliceDifference():
+                return self._difference(plan)
+            case SliceGroup():
+                return self._groups(plan)
             case SliceJoin():
                 return self._joined(plan, finished=False)
         raise AssertionError(f"{type(plan).__name__} has no lineage")
+
+    def _projected(self, plan: SliceProject, rows: DataFrame) -> DataFrame:
+        own = (f"c{width(plan.input) + n} AS c{len(plan.items) + n}" for n in range(2))
+        return rows.selectExpr(*(f"{item} AS c{n}" for n, item in enumerate(plan.items)), *own, *PERIOD)
 
     def _meet(self, plan: SlicePlan) -> bool:
         """Whether several rows can be of one fact: derivations, neighbours that are equivalent, or pieces of a row."""
@@ -122,6 +133,8 @@ class LineageExecution(TaskPlanner):
                 return self._meet(input)
             case SliceProject(input=input):
                 return not keeps_facts(plan) or self._meet(input)
+            case SliceUnion() | SliceGroup():
+                return True
             case SliceJoin(kind=kind, keys=keys):
                 # Of a full join, rows without any value of either side, and without a match, are one fact.
                 # One without any value that is joined with itself has the same lineage whatever else matches it.
@@ -134,6 +147,29 @@ class LineageExecution(TaskPlanner):
         plan = LineageRows(rows.plan, at)
         found = replace(self.query, plan=plan, derived=derived, final=False)
         return TaskPlan(plan, rows.types, rows.inputs, rows.together or (), finished, found).frame()
+
+    def _difference(self, plan: SliceDifference) -> DataFrame:
+        """EXCEPT or INTERSECT: what both sides say of a fact."""
+        number = width(plan)
+        pairs = [(place, place) for place in range(number)]
+        left, right = self.beside(*self.alike(self._loose(plan.left), self._loose(plan.right)), pairs)
+        made = replace(plan, left=LineageRows(left.plan, number), right=LineageRows(right.plan, number))
+        found = replace(self.query, plan=made, derived=True, final=False)
+        return TaskPlan(made, left.types, (*left.inputs, *right.inputs), left.together, False, found).frame()
+
+    def _groups(self, plan: SliceGroup) -> DataFrame:
+        """GROUP BY: rows that are one fact are one row before."""
+        from pyspark.sql.types import DoubleType, LongType, StringType
+
+        under, number = plan.input, width(plan.input)
+        assert isinstance(under, SliceProject), "what is grouped is computed first"
+        rows = self.read(self._projected(under, self.frame(under.input)))
+        moved = self.by_columns(rows, tuple(range(plan.keys)))
+        kinds = [DoubleType() if one.result == "double" else LongType() for one in plan.aggregates]
+        made = replace(plan, input=LineageRows(moved.plan, number))
+        found = replace(self.query, plan=made, derived=True, final=False)
+        types = (*moved.types[: plan.keys], *kinds, StringType(), DoubleType())
+        return TaskPlan(made, types, moved.inputs, moved.together, False, found).frame()
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
@@ -216,7 +252,8 @@ class LineageExecution(TaskPlanner):
         values = [F.col(quoted(name)) for name in plan.columns]
         values += [F.concat(F.lit(f"{variable_part(given.name)}."), named), p]
         period = [F.expr(begin).alias(BEGIN), F.expr(end).alias(END), F.lit(1).cast("bigint").alias(COUNT)]
-        return normal(given.frame.select(*(value.alias(f"c{n}") for n, value in enumerate(values)), *period))
+        rows = given.frame.select(*(value.alias(f"c{n}") for n, value in enumerate(values)), *period)
+        return normal(within(rows, self.query.low, self.query.high))
 
 
 def executed_lineage(

@@ -20,6 +20,8 @@ from streambound_runtime.lineage.encoding import decoded
 from streambound_runtime.lineage.formulas import Formula, variable
 
 BEGIN, END, LINEAGE, P = "_b", "_e", "_lineage", "_p"
+SIDE = "_side"
+"""Whether a row of a set operation is one of its right side."""
 
 
 def formula_of(lineage: str, p: float | None) -> Formula:

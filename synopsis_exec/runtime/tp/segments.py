@@ -23,12 +23,15 @@ class Segment(NamedTuple):
 
 
 class Valid(NamedTuple):
-    """A row that is valid up to before ``end``; ``order`` tells apart those that end together."""
+    """A row that is valid up to before ``end``; ``order`` tells apart those that end together.
+
+    ``marked``: a match has no values, or a row of a set operation is one of its right side.
+    """
 
     end: int
     order: int
     lineage: Formula
-    blank: bool
+    marked: bool
 
 
 class Segments:
@@ -53,11 +56,11 @@ class Segments:
         self.found: list[Segment] = []
         """The segments that are complete; whoever takes them empties it."""
 
-    def push(self, begin: int, end: int, lineage: Formula, blank: bool = False) -> None:
+    def push(self, begin: int, end: int, lineage: Formula, marked: bool = False) -> None:
         """A row that is valid from ``begin`` on, which is no earlier than those before."""
         self.advance(begin)
         self._order += 1
-        heappush(self._valid, Valid(end, self._order, lineage, blank))
+        heappush(self._valid, Valid(end, self._order, lineage, marked))
 
     def advance(self, to: int) -> None:
         """Nothing that begins before ``to`` comes any more."""
@@ -102,8 +105,8 @@ def padded(row: Formula, independent: bool, valid: Sequence[Valid]) -> Formula:
     """
     if not valid:
         return row
-    others = [one.lineage for one in valid if not one.blank]
+    others = [one.lineage for one in valid if not one.marked]
     if independent and len(others) == len(valid):
         return without(row, others)
-    blank = (one.lineage for one in valid if one.blank)
+    blank = (one.lineage for one in valid if one.marked)
     return absorbed(conjunction((row, disjunction((negation(disjunction(others)), *blank)))))
