@@ -163,6 +163,12 @@ class LineageRewriter(Rewriter):
             columns[place] = replace(columns[place], type=DOUBLE if expected else BIGINT)
         return Rewritten(replace(found.plan, aggregates=tuple(aggregates)), tuple(columns))
 
+    def with_values(
+        self, under: Rewritten, node: exp.Expr, outer: tuple[Columns, ...]
+    ) -> tuple[Rewritten, exp.Expr]:  # fmt: skip
+        """What is refused later: a subquery has other values in other worlds."""
+        return under, node
+
     def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
         """A join; a row of the left side and any of its matches, as one derivation each, are what a semi join has."""
         if kind != "semi":

@@ -4,6 +4,7 @@ section 8): each result has the history of its snapshots, whatever the encoding 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -41,6 +42,7 @@ from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, U
 from streambound_runtime.operators.period_plan import (
     SliceDifference,
     SliceDistinct,
+    SliceGroup,
     SlicePlan,
     SliceProject,
     SliceRelation,
@@ -144,8 +146,15 @@ class Rewriter:
     # --- conditions ---------------------------------------------------------------------------------------------------
 
     def _filter(self, under: Rewritten, condition: Scalar, outer: tuple[Columns, ...]) -> Rewritten:
-        SeenNames(under.columns, self.positions).condition(syntax_of(condition).unnest())
-        return self.filtered(under, conjuncts(syntax_of(condition)), outer)
+        conditions = list[exp.Expr]()
+        for one in conjuncts(syntax_of(condition)):
+            if _asked(one) is None:
+                under, one = self.with_values(under, one, outer)
+            conditions.append(one)
+        names = SeenNames(under.columns, self.positions)
+        for one in conditions:
+            names.condition(one.unnest())
+        return self.filtered(under, conditions, outer)
 
     def filtered(self, under: Rewritten, conditions: list[exp.Expr], outer: tuple[Columns, ...]) -> Rewritten:
         """Rows for which conditions are true, some of which may be subqueries."""
@@ -247,6 +256,80 @@ class Rewriter:
             message = f"the subquery of IN has {found} columns, not {wanted}"
             raise self.positions.finding(Code.TYPE_MISMATCH, message, node)
 
+    # --- subqueries that are values -----------------------------------------------------------------------------------
+
+    def with_values(
+        self, under: Rewritten, node: exp.Expr, outer: tuple[Columns, ...]
+    ) -> tuple[Rewritten, exp.Expr]:  # fmt: skip
+        """The rows with the aggregates of an expression's subqueries, and the expression over both."""
+        holder = exp.Paren(this=node.copy())
+        pairs = zip(_outside(holder.this), _outside(node), strict=True)
+        for place, query in [(one, other) for one, other in pairs if _is_value(one)]:
+            under, value = self._value(under, query, outer)
+            place.replace(value)
+        return under, holder.this
+
+    def _value(
+        self, left: Rewritten, query: exp.Expr, outer: tuple[Columns, ...]
+    ) -> tuple[Rewritten, exp.Expr]:  # fmt: skip
+        """A left join with the groups of a subquery that are equal in the columns that it names outside.
+
+        Of no rows COUNT is 0, and the others are NULL.
+        """
+        tree = self.lowering.queries.get(id(query.unnest()))
+        match tree:
+            case Project(Aggregate(input, ()) as groups, (Named(value=value),)):
+                pass
+            case _:
+                message = "a subquery that is a value is an aggregate without GROUP BY and HAVING here"
+                raise finding(self.positions, message, query, "write MAX(x) for the only x that there is")
+        where, under = (
+            (conjuncts(syntax_of(input.condition)), input.input) if isinstance(input, Filter) else ([], input)
+        )
+        base, around = self.tree(under, (left.columns, *outer)), SeenNames(left.columns, self.positions)
+        names = SeenNames(base.columns, self.positions)
+        tied = [one for one in where if _refers(one, names)]
+        base = self.filtered(base, [one for one in where if one not in tied], (left.columns, *outer))
+        pairs = [self._equal_sides(one, names, around) for one in tied]
+        keys = tuple(Named(f"k{n}", Scalar(mine)) for n, (mine, _) in enumerate(pairs))
+        grouped_by, columns = grouped(replace(groups, keys=keys), base.plan, names)
+        assert isinstance(grouped_by, SliceGroup), "it has aggregates"
+        by = width(left.plan)
+        conditions: list[exp.Expr] = [
+            exp.EQ(this=_wrapped(over(theirs, around.place)), expression=column(by + n))
+            for n, (_, theirs) in enumerate(pairs)
+        ]
+        plan = self.join("left", left.plan, replace(grouped_by, always=False), conditions)
+        alias = f"subquery {by}"
+        own = tuple(
+            replace(one, aliases=frozenset({alias}), place=by + one.place, shown=False) for one in columns[len(keys) :]
+        )
+        counts = {call.name for call in groups.calls if call.function == "COUNT"}
+
+        def meant(inner: exp.Expr) -> exp.Expr:
+            if not isinstance(inner, exp.Column):
+                return inner
+            found = exp.column(inner.name, table=alias, quoted=True)
+            zero = [found, exp.Literal.number(0)]
+            return exp.Anonymous(this="COALESCE", expressions=zero) if inner.name in counts else found
+
+        made = exp.Paren(this=syntax_of(value).copy().transform(meant))
+        return Rewritten(plan, (*left.columns, *own), left.always), made
+
+    def _equal_sides(self, node: exp.Expr, names: SeenNames, around: SeenNames) -> tuple[exp.Expr, exp.Expr]:
+        """The side of an equality that is about a subquery's rows, and that about the row outside."""
+        node = node.unnest()
+        for mine, theirs in [(node.left, node.right), (node.right, node.left)] if isinstance(node, exp.EQ) else []:
+            named = [list(side.find_all(exp.Column)) for side in (mine, theirs)]
+            inside = all(names.found(one, names.columns) is not None for one in named[0])
+            if inside and all(
+                names.found(one, names.columns) is None and around.found(one, around.columns) is not None
+                for one in named[1]
+            ):
+                return mine, theirs
+        message = "a subquery that is a value names the row outside in equalities of its own WHERE only"
+        raise finding(self.positions, message, node, "write x = y, of a column of each, joined to others by AND")
+
     # --- other operators ----------------------------------------------------------------------------------------------
 
     def _join(self, tree: Join, outer: tuple[Columns, ...]) -> Rewritten:
@@ -298,7 +381,13 @@ class Rewriter:
         return SliceProject(plan, items), tuple(new)
 
     def _project(self, under: Rewritten, items: tuple[Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
-        found = self._listed(items, SeenNames(under.columns, self.positions))
+        made = list[Item]()
+        for item in items:
+            if isinstance(item, Named):
+                under, value = self.with_values(under, syntax_of(item.value), outer)
+                item = replace(item, value=Scalar(value))
+            made.append(item)
+        found = self._listed(tuple(made), SeenNames(under.columns, self.positions))
         columns = tuple(SeenColumn(frozenset(), name, place, type=kind) for place, (name, _, kind) in enumerate(found))
         return Rewritten(SliceProject(under.plan, tuple(text(node) for _, node, _ in found)), columns, under.always)
 
@@ -390,6 +479,16 @@ def _asked(condition: exp.Expr) -> tuple[exp.Exists | exp.In, bool] | None:
     if isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query")):
         return node, negated
     return None
+
+
+def _is_value(node: exp.Expr) -> bool:
+    """Whether an expression is a subquery that is a value."""
+    return isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.In | exp.Exists)
+
+
+def _outside(node: exp.Expr) -> Iterator[exp.Expr]:
+    """An expression and its parts, but those of its subqueries."""
+    return node.walk(prune=lambda one: isinstance(one, exp.Query))
 
 
 def _items_of(node: exp.Exists | exp.In) -> list[exp.Expr]:

@@ -179,6 +179,10 @@ class _Queries:
         if shape == 2 and inner:
             word = self.choices.pick(["EXISTS", "NOT EXISTS"])
             return f" WHERE {word} (SELECT 1 FROM {table} AS {alias} WHERE {alias}.{inner[0]} = {name})"
+        if shape == 3 and inner and kind != "string":
+            call, sign = self.choices.pick(["MAX", "MIN", "COUNT", "COUNT"]), self.choices.pick(["=", "<", ">="])
+            tied = self.choices.pick(["", f" WHERE {alias}.{inner[0]} = {name}"])
+            return f" WHERE {name} {sign} (SELECT {call}({alias}.{inner[0]}) FROM {table} AS {alias}{tied})"
         return ""
 
     def _condition(self, columns: Columns, depth: int) -> str:

@@ -39,17 +39,17 @@ SEQ TP (SELECT * FROM plain)
 SEQ TP (SELECT * FROM S)
 -- unsupported: SB110 1:23-24 "S"
 
--- says: GROUP BY is outside of what SEQ TP can evaluate
-SEQ TP (SELECT k FROM a GROUP BY k)
--- unsupported: SB110 1:25-33 "GROUP BY"
+-- says: SEQ TP has one COUNT of each group
+SEQ TP (SELECT k, COUNT(*) AS c, MAX(n) AS m FROM a GROUP BY k)
+-- unsupported: SB110 1:34-40 "MAX(n)"
 
--- says: items of a SEQ TP block are columns
-SEQ TP (SELECT k + 1 AS x FROM a)
--- unsupported: SB110 1:16-21 "k + 1"
+-- says: EXPECTED is of COUNT and SUM
+SEQ TP (SELECT k, EXPECTED(MAX(n)) AS m FROM a GROUP BY k)
+-- unsupported: SB110 1:19-35 "EXPECTED(MAX(n))"
 
--- says: DISTINCT is outside of what SEQ TP can evaluate
-SEQ TP (SELECT DISTINCT n FROM a)
--- unsupported: SB110 1:16-24 "DISTINCT"
+-- says: an item of a list with GROUP BY
+SEQ TP (SELECT EXPECTED(k) AS m FROM a)
+-- unsupported: SB110 1:16-27 "EXPECTED(k)"
 
 -- says: an aggregate without GROUP BY is outside
 SEQ TP (SELECT COUNT(*) AS c FROM a)
@@ -59,13 +59,13 @@ SEQ TP (SELECT COUNT(*) AS c FROM a)
 SEQ TP (SELECT n FROM a UNION ALL SELECT h FROM b)
 -- unsupported: SB110 1:25-30 "UNION"
 
--- says: SEMI JOIN is outside
-SEQ TP (SELECT * FROM a LEFT SEMI JOIN b ON a.k = b.j)
--- unsupported: SB110 1:25-29 "LEFT"
+-- says: this subquery
+SEQ TP (SELECT n FROM a WHERE k = 1 OR EXISTS (SELECT 1 FROM b))
+-- unsupported: SB110 1:48-63 "SELECT 1 FROM b"
 
--- says: subquery
-SEQ TP (SELECT n FROM a WHERE EXISTS (SELECT 1 FROM b))
--- unsupported: SB110 1:39-54 "SELECT 1 FROM b"
+-- says: a subquery that is a value
+SEQ TP (SELECT n FROM a WHERE k > (SELECT COUNT(*) FROM b))
+-- unsupported: SB110 1:43-58 "COUNT(*) FROM b"
 
 -- says: date
 SEQ TP (SELECT * FROM a JOIN d ON a.n = d.x)
@@ -83,6 +83,6 @@ SEQ TP (SELECT n AS _p FROM a)
 SEQ TP (SELECT n FROM a ORDER BY n)
 -- unsupported: SB110 1:34-35 "n"
 
--- says: SEQ VT
-SEQ TP FROM 1 TO 3 (SELECT * FROM a)
--- unsupported: SB110 1:8-12 "FROM"
+-- says: is no time
+SEQ TP FROM 3 TO 1 (SELECT * FROM a)
+-- error: SB104 1:13-14 "3"

@@ -39,8 +39,16 @@ SEQ VT (SELECT a, current_timestamp AS x FROM r)
 SEQ VT (SELECT a, my_udf(a) AS x FROM r)
 -- unsupported: SB110 1:19-28 "my_udf(a)"
 
-SEQ VT (SELECT a, (SELECT MAX(s.a) FROM s) AS x FROM r)
--- unsupported: SB110 1:27-42 "MAX(s.a) FROM s"
+-- says: an aggregate without GROUP BY
+SEQ VT (SELECT a, (SELECT s.a FROM s) AS x FROM r)
+-- unsupported: SB110 1:19-38 "(SELECT s.a FROM s)"
+
+-- says: in equalities of its own WHERE
+SEQ VT (SELECT a FROM r WHERE a > (SELECT MAX(s.a) FROM s WHERE s.b < r.b))
+-- unsupported: SB110 1:65-74 "s.b < r.b"
+
+SEQ VT (SELECT a, (SELECT MAX(s.a) FROM s) AS x FROM r WHERE b IN (SELECT b FROM s WHERE b > (SELECT MIN(a) FROM r)))
+-- bounded
 
 SEQ VT (SELECT a FROM r WHERE a = 1 OR a IN (SELECT s.a FROM s))
 -- unsupported: SB110 1:45-64 "(SELECT s.a FROM s)"
