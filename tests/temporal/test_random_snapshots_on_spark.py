@@ -48,7 +48,7 @@ def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
 
 def test_the_sample_says_something() -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
-        results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(24)]
+        results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(32)]
     assert sum(number > 0 for number in results) > 9
     assert sum(results) > 36
 
