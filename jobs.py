@@ -343,13 +343,16 @@ def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
     """What is inside of a statement's one SEQ block, and when it is evaluated."""
     from streambound.analyzer.emission import EmitMode
     from streambound.recheck.oracle.spark_batch import BatchStatement, Snapshots
-    from streambound.temporal.lineage import LineageBlock
+    from streambound.temporal.lineage import LineageBlock, is_expected
 
     (block,) = statement.blocks
     emit = statement.statement.emit
     mode = EmitMode.FINAL if emit is None else emit.mode
     whole, summed, tree = mode is EmitMode.FINAL, mode is EmitMode.PARTS, block.block.query
     query, lineages = block.query, isinstance(block, LineageBlock)
+    if lineages and any(map(is_expected, tree.walk())):
+        message = f"{statement.statement.name} has EXPECTED(…), a mean of all worlds, of which there is no batch SQL"
+        raise UsageError(message, remedy="compare the statement without EXPECTED, which has a row for each COUNT")
     line = Snapshots(query.low, query.high, query.as_of, whole, summed, lineages)
     columns = (*query.columns, *(["in a world"] if lineages else []))
     return BatchStatement(tree.sql("spark"), tree, catalog, columns, line)

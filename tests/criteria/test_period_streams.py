@@ -207,7 +207,7 @@ def _points(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 
 def test_the_sample_says_something() -> None:
     """Rows of all operators come out, and prefixes have rows, too."""
-    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 75, 5) if _streams(seed)]
+    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 120, 5) if _streams(seed)]
     assert sum(bool(run.all) for run in results) > 6
     assert sum(bool(rows) for run in results for _, rows in run.printed[:-1]) > 5
     assert sum(max(run.entries) > 2 for run in results) > 4
