@@ -115,3 +115,18 @@ def test_a_lineage_that_is_too_large_is_an_error_with_its_row(spark: Any) -> Non
     assert told is not None
     assert str(told).startswith("lineage-too-large: the lineage of (1) from 0 to 3 has 80 variables, and to decide it")
     assert "more than 50 nodes: raise lineage_nodes" in str(told)
+
+
+def test_parts_of_time_and_what_is_expected(spark: Any) -> None:
+    relations = {"a": [Row(("x", 1), 1, "0.5", 0, 4), Row(("x", 2), 2, "0.25", 1, 6), Row(("y", 2), 3, "1", 2, 3)]}
+    found = given(spark, relations)
+
+    def rows(sql: str) -> list[tuple[Any, ...]]:
+        return sorted(map(tuple, found.sql(sql).collect()))
+
+    assert rows("SEQ TP AS OF 3 (SELECT n FROM a)") == [("x", "a.1 | a.2", 0.625)]
+    expected = "SELECT n, EXPECTED(COUNT(*)) AS c, EXPECTED(SUM(k)) AS s FROM a GROUP BY n"
+    assert rows(f"SEQ TP FROM 2 TO 5 ({expected})") == [
+        ("x", 0.25, 0.5, 4, 5, "a.2", 0.25), ("x", 0.75, 1.0, 2, 4, "a.1 | a.2", 0.625),
+        ("y", 1.0, 2.0, 2, 3, "a.3", 1.0),
+    ]  # fmt: skip
