@@ -102,6 +102,7 @@ class KeyPunctuationDocument(TypedDict, total=False):
     column: Required[_Name]
     value: Required[Scalar]
     max_open: _Positive
+    since: _Name
     ends: dict[str, list[str]]
     once: list[str]
 

@@ -17,7 +17,7 @@ from streambound.analyzer.endpoints import LINES
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, encode_toml
-from streambound_runtime.promises import UniqueKey
+from streambound_runtime.promises import KeyMark, UniqueKey
 
 _KEYS = keys(ChangesDocument)
 _PUNCTUATION_KEYS = keys(KeyPunctuationDocument)
@@ -61,18 +61,13 @@ class DeclaredChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPunctuation:
-    """Which records of a stream say that no row with the same ``attributes`` comes any more.
+class KeyPunctuation(KeyMark[Value]):
+    """Which records of a stream end keys, or ranges of them, also in other streams.
 
-    They are those whose ``column`` has the ``value``; they are no rows. At most ``max_open`` combinations of values of
-    ``attributes`` have come without such a record at any time, where that is promised. The record ``ends`` the key in
-    other streams, too, where it is in these columns; it counts once. Of the streams ``once`` a key has one row at most.
+    The record ``ends`` the key in other streams where it is in these columns; it counts once. Of the streams ``once`` a
+    key has one row at most.
     """
 
-    attributes: tuple[str, ...]
-    column: str
-    value: Value
-    max_open: int | None = None
     ends: tuple[tuple[str, tuple[str, ...]], ...] = ()
     once: tuple[str, ...] = ()
 
@@ -311,7 +306,32 @@ def _key_punctuation(
     once = tuple(reader.strings(body.get("once", []), (*path, "once")))
     if once and "max_open" not in body:
         raise reader.fail("that a key has one row is told of those that are open", (*path, "once"), "add max_open = …")
-    return KeyPunctuation(attributes, column.name, told, reader.positive(body, "max_open", path, 1), others, once)
+    since = None
+    if "since" in body:
+        since = _since(reader, body["since"], columns, time, (*attributes, column.name), (*path, "since"))
+        if "max_open" not in body:
+            raise reader.fail("a range ends keys of those that are open", (*path, "since"), "add max_open = …")
+    return KeyPunctuation(
+        attributes, column.name, told, reader.positive(body, "max_open", path, 1), since, others, once
+    )
+
+
+def _since(
+    reader: TomlReader, value: object, columns: Sequence[Column], time: Column, others: Sequence[str], path: Path
+) -> str:
+    """The column of the first key that a record ends; ``others`` are the attributes, and the column that tells it."""
+    found = _declared(value, columns) if isinstance(value, str) else None
+    if found is None:
+        raise reader.fail(f"{value!r} is no column of {path[1]}", path)
+    last = next(column for column in columns if column.name == others[-2])
+    if found.name in (*others, time.name) or found.type.name != last.type.name:
+        message = (
+            f"{found.name} cannot be where keys begin that end with {last.name}: it must be another {last.type.name}"
+        )
+        raise reader.fail(message, path)
+    if found.type.family in (Family.FLOAT, Family.OTHER):
+        raise reader.fail(f"{last.name} has no ranges: it is {last.type.name}", path, "end its values one by one")
+    return found.name
 
 
 def shared_keys(

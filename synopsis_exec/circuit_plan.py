@@ -175,6 +175,7 @@ def watching(item: Input, inputs: Sequence[Input]) -> tuple[circuit_plan.EndedKe
             told(p.value),
             p.max_open,
             members_of(item.name, p.attributes, inputs),
+            p.since,
         )
         for p in item.punctuations
     )

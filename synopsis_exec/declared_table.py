@@ -42,7 +42,7 @@ def declared_table(
         return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived, period)
     if period is not None and (period.most is not None or period.unique):  # a row may be bad because of others
         needs = tuple(dict.fromkeys((*needs, *(one.name for one in columns if one.name != item.timestamp))))
-    marks = tuple(KeyMark(p.attributes, p.column, told(p.value), p.max_open) for p in item.punctuations)
+    marks = tuple(KeyMark(p.attributes, p.column, told(p.value), p.max_open, p.since) for p in item.punctuations)
     return spec.Stream(
         item.name,
         columns,

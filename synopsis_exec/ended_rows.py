@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from streambound.analyzer.calendar_text import MICROSECONDS
 from streambound.analyzer.changes import KeyPunctuation, StreamKey
@@ -44,9 +44,60 @@ class _Promise:
         """The key of a stream's row."""
         return tuple(row.get(name) for name in self.keys[stream].attributes)
 
+    def over(self, row: Row) -> _Ended:
+        """The keys that a punctuation ends."""
+        *others, last = map(_in_order, self.key(self.stream.name, row))
+        if self.of.since is None:
+            return _Ended((*others, last), (0,), (3,))
+        low = row[self.of.since]
+        if last == (0,):
+            return _Ended(tuple(others), (0,) if low is None else (2, low), (3,))
+        return _Ended(tuple(others), (1,) if low is None else (2, low), last)
+
+    def record(self, key: tuple[Any, ...], now: Any, from_beginning: bool = False) -> Row:
+        """A punctuation of a key, or of all up to it."""
+        nothing: Row = dict.fromkeys(column.name for column in self.stream.declared)
+        since = {} if self.of.since is None else {self.of.since: None if from_beginning else key[-1]}
+        ends = {**dict(zip(self.of.attributes, key, strict=True)), **since, self.of.column: self.of.value}
+        return {**nothing, **ends, self.times[self.stream.name]: now}
+
     def marks(self, row: Row) -> bool:
         """Whether a row of the stream is such a punctuation."""
         return bool(row.get(self.of.column) == self.of.value)
+
+
+class _Ended(NamedTuple):
+    """Keys that are over: these values, and a range of the last one, which all have their place in order."""
+
+    others: tuple[tuple[Any, ...], ...]
+    low: tuple[Any, ...]
+    high: tuple[Any, ...]
+
+    def has(self, key: tuple[Any, ...]) -> bool:
+        """Whether a key is one of them."""
+        values = tuple(map(_in_order, key))
+        return self.others == values[: len(self.others)] and all(
+            self.low <= one <= self.high for one in values[len(self.others) :]
+        )
+
+    def beside(self, ended: list[_Ended]) -> list[_Ended]:
+        """Others with these as the last ones, together with those that they touch."""
+        near = [
+            one
+            for one in ended
+            if one.others == self.others and one.low <= _after(self.high) and self.low <= _after(one.high)
+        ]
+        whole = self._replace(low=min(one.low for one in (self, *near)), high=max(one.high for one in (self, *near)))
+        return ended if whole in ended else [*(one for one in ended if one not in near), whole]
+
+
+def _in_order(value: Any) -> tuple[Any, ...]:
+    """NULL is the first of all values."""
+    return (0,) if value is None else (2, value)
+
+
+def _after(end: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (2, end[1] + 1) if end[0] == 2 and isinstance(end[1], int) else end
 
 
 def _promises(streams: Sequence[Input]) -> list[_Promise]:
@@ -73,7 +124,7 @@ def is_punctuation(stream: Input, row: Row) -> bool:
 def counting(inputs: Sequence[Input], rows: Sequence[Item[T]]) -> list[Item[T]]:
     """The rows that are no punctuations, nor after that of a key that is known to have ended, nor one too many of it.
 
-    Punctuations end keys where the plan uses them; known are the `max_open` keys that have ended last.
+    Punctuations end keys where the plan uses them; known are the `max_open` keys, or ranges, that have ended last.
     """
     known = {item.name: item for item in inputs}
     left = [item for item in rows if not is_punctuation(known[item[1]], item[2])]
@@ -107,7 +158,7 @@ def _once(inputs: Mapping[str, Input], rows: list[Item[T]]) -> list[Item[T]]:
 
 def _within(one: _Promise, rows: list[Item[T]], marks: list[Row]) -> list[Item[T]]:
     """The rows that come before their key ends, as far as that is remembered; in their order."""
-    ended, had, bad = list[tuple[Any, ...]](), set[tuple[str, tuple[Any, ...]]](), set[int]()
+    ended, had, bad = list[_Ended](), set[tuple[str, tuple[Any, ...]]](), set[int]()
     mark_time = one.times[one.stream.name]
     by_time: dict[Any, list[int]] = {row[mark_time]: [] for row in marks}
     for place, (_, name, row) in enumerate(rows):
@@ -117,13 +168,14 @@ def _within(one: _Promise, rows: list[Item[T]], marks: list[Row]) -> list[Item[T
         for place in sorted(by_time[now], key=lambda place: _ordered(rows[place][2])):
             _, name, row = rows[place]
             key = one.key(name, row)
-            if key in ended or (one.keys[name].once and (name, key) in had):
+            if any(part.has(key) for part in ended) or (one.keys[name].once and (name, key) in had):
                 bad.add(place)
             had.add((name, key))
-        over = {one.key(one.stream.name, row) for row in marks if row[mark_time] == now} - {*ended}
-        had = {(name, key) for name, key in had if key not in over}
-        ended += sorted(over, key=lambda key: [(value is not None, value) for value in key])
-        ended = ended[max(0, len(ended) - (one.of.max_open or 0)) :]
+        over = sorted({one.over(row) for row in marks if row[mark_time] == now})
+        had = {(name, key) for name, key in had if not any(part.has(key) for part in over)}
+        for part in over:
+            ended = part.beside(ended)
+            ended = ended[max(0, len(ended) - (one.of.max_open or 0)) :]
     return [item for place, item in enumerate(rows) if place not in bad]
 
 
@@ -210,9 +262,7 @@ class _Renewed:
         one = self.one
         for place in places:
             if self.had[place]:
-                nothing: Row = dict.fromkeys(column.name for column in one.stream.declared)
-                ends = {**dict(zip(one.of.attributes, self.keys[place], strict=True)), one.of.column: one.of.value}
-                yield one.stream.name, {**nothing, **ends, one.times[one.stream.name]: self.now}
+                yield one.stream.name, one.record(self.keys[place], self.now)
                 self.keys[place], self.had[place] = next(self.new), Counter()
 
 
@@ -267,11 +317,17 @@ def _ended(
                 open_keys.setdefault(key, set()).add(name)
                 kept.append((None, name, row))
         for key in sorted((key for key in open_keys if last[key] == now), key=repr):
-            if random.random() < _OFTEN or all_end:
-                del open_keys[key]
+            if (
+                key in open_keys
+                and (random.random() < _OFTEN or all_end)
+                and (one.of.since is None or key[-1] is not None)
+            ):
+                below = [
+                    k for k in last if one.of.since and k[:-1] == key[:-1] and k[-1] is not None and k[-1] <= key[-1]
+                ]
+                whole = bool(below) and random.random() < _SELDOM and all(last[k] <= now for k in below)
+                for ended in below if whole else [key]:
+                    open_keys.pop(ended, None)
                 over = next((n, row) for _, n, row in reversed(kept) if n in one.keys and one.key(n, row) == key)
-                nothing = dict.fromkeys(column.name for column in one.stream.declared)
-                ends = dict(zip(one.of.attributes, key, strict=True))
-                record = {**nothing, **ends, one.of.column: one.of.value, one.times[one.stream.name]: now}
-                marks.append((None, one.stream.name, record))
+                marks.append((None, one.stream.name, one.record(key, now, whole)))
     return kept, marks

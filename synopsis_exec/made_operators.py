@@ -55,7 +55,7 @@ class MadeOperators:
     def watched(self, item: Input) -> Input:
         """A stream with the columns of its punctuations and keys, where some operator drops what they end."""
         ends = item.name in self.ending
-        names = {name for one in item.punctuations if ends for name in (one.column, *one.attributes)}
+        names = {name for one in item.punctuations if ends for name in (one.column, *one.needs)}
         names |= {name for key in item.ending if key.stream in self.ending for name in key.attributes}
         known = {column.name for column in item.columns}
         more = tuple(column for column in item.declared if column.name in names - known)

@@ -39,14 +39,21 @@ class Mark(Generic[V_co]):
 class KeyMark(Generic[V_co]):
     """Which records say that a key is over: their ``column`` has the ``value``, and they are no rows.
 
-    No row with the values of their ``attributes`` has a later timestamp. After any timestamp at most ``max_open`` keys
-    have come that are not over; None promises no number.
+    No row with the values of their ``attributes`` has a later timestamp; of the last one with none from that in the
+    column ``since`` to its own, of which NULL is no end. After any timestamp at most ``max_open`` keys have come that
+    are not over; None promises no number.
     """
 
     attributes: tuple[str, ...]
     column: str
     value: V_co
     max_open: int | None = None
+    since: str | None = None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that say what ends."""
+        return (*self.attributes, *([] if self.since is None else [self.since]))
 
 
 @dataclass(frozen=True, slots=True)

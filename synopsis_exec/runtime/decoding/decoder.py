@@ -238,7 +238,7 @@ class Decoder:
         if self.mark is not None:
             is_mark = marked(self.mark, read.columns[self.mark.column])
             kinds.append((is_mark, self.mark.column, {self.mark.since or ""}))
-        kinds += [(rows, one.column, {*one.attributes}) for one, rows in zip(self.keys, ending, strict=True)]
+        kinds += [(rows, one.column, {*one.needs}) for one, rows in zip(self.keys, ending, strict=True)]
         for reason, column, rows in read.unread:
             wanted = [(which, {*names, mark_column} | always) for which, mark_column, names in kinds]
             read.add(reason, column, _not_spared(rows, column.name, wanted))

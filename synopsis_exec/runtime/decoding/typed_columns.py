@@ -44,7 +44,7 @@ def columns_wanted(table: Stream | Relation) -> tuple[TableColumn, ...]:
         options += table.useful
         used.add(table.timestamp)
         used |= {name for name in (mark and mark.column, mark and mark.since, parted and parted.column) if name}
-        used |= {name for one in table.marks for name in (one.column, *one.attributes)}
+        used |= {name for one in table.marks for name in (one.column, *one.needs)}
     used |= {name for option in options for test in option for name in (test.left, test.right) if name}
     by_type = ("integer", "boolean", "decimal")
     return (

@@ -86,6 +86,7 @@ class TimeBucket:
 class EndedKeysNode:
     """The keys of a stream, values of its ``attributes``, that records with the ``value`` in a ``column`` say are over.
 
+    Of the last attribute a record ends the values from that in the column ``since`` on, if there is one.
     At most ``max_open`` are open after any timestamp, where that is promised; then as many that are over are known. The
     ``members`` are the streams whose rows have the keys, this one mostly among them.
     """
@@ -97,6 +98,7 @@ class EndedKeysNode:
     value: int | float | str
     max_open: int | None = None
     members: tuple[KeyMember, ...] = ()
+    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ in one of them and ends it in all.
 
 A punctuation holds from its own timestamp on: rows of the same timestamp are before it (Tucker, Maier, Sheard, Fegaras,
 TKDE 15(3), 2003: a stream is grammatical if no row matches an earlier punctuation). To know of every key that it has
-ended would take a memory of all keys; the `max_open` that ended last are remembered, so that rows that come a little
-too late are found, and a key that comes again after that is a new one.
+ended would take a memory of all keys; the `max_open` keys, or ranges of keys, that ended last are remembered, so that
+rows that come a little too late are found, and a key that comes again after that is a new one (K0, K5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,12 +19,14 @@ import numpy as np
 from streambound_runtime.arrays import Mask
 from streambound_runtime.decoding.reasons import AFTER_KEY, AGAIN
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks, in_order
+from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
 from streambound_runtime.operators.delta import Delta, one_by_one, places_in_order
+from streambound_runtime.operators.ended_ranges import EVERYTHING, EndedRanges, Range, place_of, values_between
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.row_values import Value
 
-OPEN, ENDED = "open", "ended"
+OPEN = "open"
 
 
 @dataclass
@@ -43,11 +45,21 @@ class EndedKeys:
         self.plan = plan
         self.open: dict[Row, int] = {}
         """The keys, each with those streams that have brought its one row, as bits."""
-        self.ended: dict[Row, None] = {}
+        self.ended = EndedRanges(plan.max_open or 0)
 
     def entries(self) -> int:
-        """The keys that are open, and those that have ended last."""
+        """The keys that are open, and the keys, or ranges of them, that have ended last."""
         return len(self.open) + len(self.ended)
+
+    def parts(self, key: Row) -> tuple[Row, Value]:
+        """The attributes of which a record names one value, and the one of which it names a range; NULL: of none."""
+        return (key, None) if self.plan.since is None else (key[:-1], key[-1])
+
+    def ranges(self, rows: Delta) -> list[Range]:
+        """The ranges that records name."""
+        if self.plan.since is None:
+            return [EVERYTHING] * rows.size
+        return list(map(values_between, rows.values(self.plan.since), rows.values(self.plan.attributes[-1])))
 
     def marks(self, rows: Delta) -> Mask:
         """Which rows of the stream are punctuations."""
@@ -62,7 +74,9 @@ class EndedKeys:
         ends = Changes(self.plan.attributes)
         members = [one for one in self.plan.members if one.stream in rows]
         found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
-        marked = _Arrived(rows[self.plan.stream], self.plan.attributes, ticks) if self.plan.stream in rows else None
+        records = rows.get(self.plan.stream)
+        marked = None if records is None else _Arrived(records, self.plan.attributes, ticks)
+        ranges = [] if records is None else self.ranges(records)
         bad = EndedRows({one.stream: _none(rows[one.stream]) for one in members}, {})
         bad.again.update({one.stream: _none(rows[one.stream]) for one in members if one.once})
         for number, now in enumerate(ticks.times.tolist()):
@@ -72,13 +86,13 @@ class EndedKeys:
                     if gone[member.stream][place]:
                         continue
                     key = arrived.keys[place]
-                    bad.after[member.stream][place] = key in self.ended
-                    if key not in self.ended and not self._comes(key, bit):
+                    late = self.parts(key) in self.ended
+                    bad.after[member.stream][place] = late
+                    if not late and not self._comes(key, bit):
                         bad.again[member.stream][place] = True
-            over = {marked.keys[place]: 1 for place in marked.at(number) if marks[place]} if marked else {}
-            for key, _ in in_order(over):
-                self._ends(key)
-            ends.add(now, over.items())
+            told = [place for place in marked.at(number) if marks[place]] if marked else []
+            patterns = {(self.parts(marked.keys[place])[0], ranges[place]) for place in told} if marked else set()
+            ends.add(now, dict.fromkeys(self._over(patterns), 1).items())
             self._check(now)
         bad.ends = ends.delta
         return bad
@@ -91,14 +105,19 @@ class EndedKeys:
         self.open[key] = known | bit
         return not known & bit
 
-    def _ends(self, key: Row) -> None:
-        """A key is over: it is remembered until ``max_open`` more are."""
-        if self.plan.max_open is None or key in self.ended:
-            return
-        self.open.pop(key, None)
-        self.ended[key] = None
-        if len(self.ended) > self.plan.max_open:
-            del self.ended[next(iter(self.ended))]
+    def _over(self, patterns: Iterable[tuple[Row, Range]]) -> list[Row]:
+        """Take in what records say, in order; which keys are over."""
+        new, keys = EndedRanges(), list[Row]()
+        for others, named in sorted(patterns, key=lambda one: ([*map(place_of, one[0])], one[1])):
+            new.add(others, named)
+            keys.append(others)
+            if self.plan.max_open is not None:
+                self.ended.add(others, named)
+        if self.plan.since is not None:
+            keys = [key for key in self.open if self.parts(key) in new] if keys else []
+        for key in keys:
+            self.open.pop(key, None)
+        return keys
 
     def _check(self, now: int) -> None:
         most = self.plan.max_open
@@ -109,15 +128,36 @@ class EndedKeys:
             raise JobError("contract", f"{what}, more than the catalog's max_open = {most}", 1)
 
     def dump(self) -> State:
-        """The keys, those that have ended in their order."""
-        names = self.plan.attributes
-        ended = [(key, place) for place, key in enumerate(self.ended)]
-        return {OPEN: arrow_of_pairs(list(self.open.items()), names), ENDED: arrow_of_pairs(ended, names)}
+        """The keys that are open, and those that have ended."""
+        return {OPEN: arrow_of_pairs(list(self.open.items()), self.plan.attributes)} | self.ended.dump()
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         self.open = dict(pairs_of_arrow(state[OPEN]))
-        self.ended = {key: None for key, _ in pairs_of_arrow(state[ENDED])}
+        self.ended.load(state)
+
+    def returning(self, deltas: Mapping[str, Delta]) -> Iterator[int]:
+        """Timestamps at which keys have ended of which there are rows at a later one."""
+        records = deltas.get(self.plan.stream)
+        marks = [] if records is None else np.flatnonzero(self.marks(records)).tolist()
+        if records is None or not marks:
+            return
+        ranges, ended, last = self.ranges(records), EndedRanges(), 0
+        keys = list(zip(*(records.values(name) for name in self.plan.attributes), strict=True))
+        times = records.time.tolist()
+        came = [(times[place], 1, place, keys[place]) for place in marks]
+        for member in self.plan.members:
+            if (rows := deltas.get(member.stream)) is not None:
+                theirs = zip(*(rows.values(name) for name in member.attributes), strict=True)
+                later = zip(rows.time.tolist(), theirs, strict=True)
+                came += [(time, 0, 0, key) for time, key in later if time > times[marks[0]]]
+        for time, is_record, place, key in sorted(came, key=lambda one: one[:3]):
+            others, value = self.parts(key)
+            if is_record:
+                ended.add(others, ranges[place])
+                last = time
+            elif (others, value) in ended:
+                yield last
 
 
 class WatchedStreams:
@@ -156,28 +196,8 @@ class WatchedStreams:
         return found
 
     def returning(self, deltas: Mapping[str, Delta]) -> set[int]:
-        """The timestamps at which a key is over of which there are rows at a later one."""
-        found = set[int]()
-        for operator in self.operators.values():
-            plan, ends = operator.plan, dict[Row, int]()
-            if plan.stream not in deltas:
-                continue
-            rows = deltas[plan.stream]
-            marks = operator.marks(rows)
-            keys = zip(*(rows.values(name) for name in plan.attributes), strict=True)
-            for key, now, mark in zip(keys, rows.time.tolist(), marks.tolist(), strict=True):
-                if mark:
-                    ends.setdefault(key, now)
-            for member in plan.members:
-                given = deltas.get(member.stream)
-                if given is None:
-                    continue
-                for key, now in zip(
-                    zip(*(given.values(n) for n in member.attributes), strict=True), given.time.tolist(), strict=True
-                ):
-                    if ends.get(key, now) < now:
-                        found.add(ends[key])
-        return found
+        """Timestamps at which keys have ended of which there are rows at a later one."""
+        return {time for operator in self.operators.values() for time in operator.returning(deltas)}
 
     def _reject(self, stream: str, bad: Delta, reason: str, words: str) -> None:
         for time, weight, row in zip(bad.time.tolist(), bad.weights().tolist(), bad.rows(), strict=True):
