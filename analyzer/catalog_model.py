@@ -104,6 +104,7 @@ class KeyPunctuationDocument(TypedDict, total=False):
     max_open: _Positive
     since: _Name
     ends: dict[str, list[str]]
+    together: dict[str, list[str]]
     once: list[str]
 
 

@@ -64,12 +64,13 @@ class DeclaredChanges:
 class KeyPunctuation(KeyMark[Value]):
     """Which records of a stream end keys, or ranges of them, also in other streams.
 
-    The record ``ends`` the key in other streams where it is in these columns; it counts once. Of the streams ``once`` a
-    key has one row at most.
+    The record ``ends`` the key in other streams where it is in these columns; it counts once. With streams ``together``
+    it ends it when these have ended it, too. Of the streams ``once`` a key has one row at most.
     """
 
     ends: tuple[tuple[str, tuple[str, ...]], ...] = ()
     once: tuple[str, ...] = ()
+    together: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ def stream_keys(tables: Mapping[str, Sequence[KeyPunctuation]], stream: str) -> 
     found = list[StreamKey]()
     for brings, punctuations in tables.items():
         for one in punctuations:
-            mine = dict(one.ends) | {brings: one.attributes}
-            if stream in mine:
+            mine = dict((*one.ends, *one.together)) | {brings: one.attributes}
+            if stream in mine and (one.since is None or one.max_open is not None):
                 found.append(StreamKey(mine[stream], brings, one.attributes, one.max_open, stream in one.once))
     return tuple(found)
 
@@ -260,6 +261,12 @@ def read_unique(
     return tuple(found)
 
 
+_OF_OPEN_KEYS = {
+    "once": "that a key has one row is told of",
+    "together": "which streams have ended a key is told of",
+}
+
+
 def read_key_punctuations(
     reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column, path: Path
 ) -> tuple[KeyPunctuation, ...]:
@@ -301,18 +308,20 @@ def _key_punctuation(
         told = encode_toml(body["value"], column.type)
     except ValueError as error:
         raise reader.fail(f"not a value of {column.name}: {error}", (*path, "value")) from error
-    ends = reader.mapping(body.get("ends", {}), (*path, "ends"))
-    others = tuple((name, tuple(reader.strings(names, (*path, "ends", name)))) for name, names in ends.items())
     once = tuple(reader.strings(body.get("once", []), (*path, "once")))
-    if once and "max_open" not in body:
-        raise reader.fail("that a key has one row is told of those that are open", (*path, "once"), "add max_open = …")
+    others, together = (
+        tuple((name, tuple(reader.strings(names, (*path, said, name)))) for name, names in given.items())
+        for said in ("ends", "together")
+        for given in (reader.mapping(body.get(said, {}), (*path, said)),)
+    )
+    for said, words in _OF_OPEN_KEYS.items():
+        if body.get(said) and "max_open" not in body:
+            raise reader.fail(f"{words} those that are open", (*path, said), "add max_open = …")
     since = None
     if "since" in body:
         since = _since(reader, body["since"], columns, time, (*attributes, column.name), (*path, "since"))
-        if "max_open" not in body:
-            raise reader.fail("a range ends keys of those that are open", (*path, "since"), "add max_open = …")
     return KeyPunctuation(
-        attributes, column.name, told, reader.positive(body, "max_open", path, 1), since, others, once
+        attributes, column.name, told, reader.positive(body, "max_open", path, 1), since, others, once, together
     )
 
 
@@ -341,13 +350,15 @@ def shared_keys(
 
     What a punctuation says of other streams is told by names as they are declared.
     """
-    return {
-        name: tuple(
-            _shared(reader, one, name, streams, ("streams", name, "punctuations", str(number)))
-            for number, one in enumerate(punctuations)
-        )
-        for name, (_, _, punctuations) in streams.items()
-    }
+    places = {(name, n): one for name, (_, _, of) in streams.items() for n, one in enumerate(of)}
+    paths = {(name, n): ("streams", name, "punctuations", str(n)) for name, n in places}
+    found = {place: _shared(reader, one, place[0], streams, paths[place]) for place, one in places.items()}
+    together = {of for one in found.values() for of in one.together}
+    for (name, n), one in found.items():
+        if one.since is not None and one.max_open is None and (name, one.attributes) not in together:
+            path = (*paths[name, n], "since")
+            raise reader.fail("a range ends keys of those that are open", path, "add max_open = …")
+    return {name: tuple(one for place, one in found.items() if place[0] == name) for name in streams}
 
 
 def _shared(
@@ -357,13 +368,14 @@ def _shared(
     streams: Mapping[str, tuple[Sequence[Column], str | None, Sequence[KeyPunctuation]]],
     path: Path,
 ) -> KeyPunctuation:
-    ends, mine = list[tuple[str, tuple[str, ...]]](), streams[stream][0]
-    for name, names in one.ends:
-        where = (*path, "ends", name)
+    mine = streams[stream][0]
+    said = {"ends": list[tuple[str, tuple[str, ...]]](), "together": list[tuple[str, tuple[str, ...]]]()}
+    for how, name, names in (*(("ends", *of) for of in one.ends), *(("together", *of) for of in one.together)):
+        where = (*path, how, name)
         other = _stream(reader, name, streams, where)
         if other == stream:
             raise reader.fail(f"{stream} is the stream itself: its columns are the attributes", where, "leave it out")
-        columns, time, _ = streams[other]
+        columns, time, punctuations = streams[other]
         found = _columns(reader, names, columns, where, other)
         if time in found:
             raise reader.fail(f"{time} is the time of {other}", where)
@@ -375,14 +387,23 @@ def _shared(
             if kinds[0] != kinds[1]:
                 message = f"{other}.{right} is {kinds[1]}, and {stream}.{left} is {kinds[0]}: no key of both"
                 raise reader.fail(message, where)
-        ends.append((other, found))
-    known = (stream, *(name for name, _ in ends))
+        said[how].append((other, found))
+        alike = [p.attributes for p in punctuations if (p.since is None) == (one.since is None)]
+        if how == "together" and found not in alike:
+            ranges = "" if one.since is None else " with since"
+            columns_named = ", ".join(f'"{name}"' for name in found)
+            remedy = f"add [[streams.{other}.punctuations]] with attributes = [{columns_named}]{ranges}"
+            raise reader.fail(f"{other} has no such records that end {', '.join(found)}", where, remedy)
+    known = (stream, *(name for of in said.values() for name, _ in of))
+    twice = next((name for name in known if known.count(name) > 1), None)
+    if twice is not None:
+        raise reader.fail(f"{twice} is in ends and in together", (*path, "together"), "leave it out of ends")
     once = tuple(_stream(reader, name, streams, (*path, "once")) for name in one.once)
     stranger = next((name for name in once if name not in known), None)
     if stranger is not None:
         remedy = f"add ends = {{ {stranger} = […] }}, or name {' or '.join(known)}"
         raise reader.fail(f"the punctuation says nothing of {stranger}", (*path, "once"), remedy)
-    return replace(one, ends=tuple(ends), once=once)
+    return replace(one, ends=tuple(said["ends"]), together=tuple(said["together"]), once=once)
 
 
 def _stream(reader: TomlReader, name: str, streams: Mapping[str, object], path: Path) -> str:

@@ -149,8 +149,9 @@ def plan_of(
 
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:
     """The keys that a stream's punctuations end, as rows."""
-    kinds = types_of(inputs)[keys.stream]
-    return EndedKeyRows(keys.name, tuple(engine_type(kinds[name]) for name in keys.attributes))
+    of = keys.records[0]
+    kinds = types_of(inputs)[of.stream]
+    return EndedKeyRows(keys.name, tuple(engine_type(kinds[name]) for name in of.attributes))
 
 
 def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
@@ -165,19 +166,19 @@ def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
 
 def watching(item: Input, inputs: Sequence[Input]) -> tuple[circuit_plan.EndedKeysNode, ...]:
     """The promises of a stream whose punctuations a circuit uses, each with its keys in all streams that it reads."""
-    node = circuit_plan.EndedKeysNode
     return tuple(
-        node(
-            keys_of(item.name, p.attributes),
-            item.name,
-            p.attributes,
-            p.column,
-            told(p.value),
-            p.max_open,
-            members_of(item.name, p.attributes, inputs),
-            p.since,
+        circuit_plan.EndedKeysNode(
+            keys_of(item.name, one.attributes),
+            tuple(
+                circuit_plan.KeyRecords(name, p.attributes, p.column, told(p.value), p.since)
+                for name, attributes in ((item.name, one.attributes), *one.together)
+                for p in next(other for other in inputs if other.name == name).punctuations
+                if p.attributes == attributes
+            ),
+            one.max_open,
+            members_of(item.name, one.attributes, inputs),
         )
-        for p in item.punctuations
+        for one in item.punctuations
     )
 
 

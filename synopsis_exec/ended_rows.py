@@ -35,35 +35,38 @@ _ROWS = 3
 class _Promise:
     """A punctuation that a plan uses: the stream that brings it, and the streams that have the key."""
 
-    stream: Input
+    streams: dict[str, Input]
     of: KeyPunctuation
     keys: dict[str, StreamKey]
     times: dict[str, str]
+    marking: dict[str, KeyPunctuation]
+    """The streams that end the key together, with their punctuations."""
 
     def key(self, stream: str, row: Row) -> tuple[Any, ...]:
         """The key of a stream's row."""
         return tuple(row.get(name) for name in self.keys[stream].attributes)
 
-    def over(self, row: Row) -> _Ended:
+    def over(self, name: str, row: Row) -> _Ended:
         """The keys that a punctuation ends."""
-        *others, last = map(_in_order, self.key(self.stream.name, row))
-        if self.of.since is None:
+        *others, last = map(_in_order, self.key(name, row))
+        if self.marking[name].since is None:
             return _Ended((*others, last), (0,), (3,))
-        low = row[self.of.since]
+        low = row[str(self.marking[name].since)]
         if last == (0,):
             return _Ended(tuple(others), (0,) if low is None else (2, low), (3,))
         return _Ended(tuple(others), (1,) if low is None else (2, low), last)
 
-    def record(self, key: tuple[Any, ...], now: Any, from_beginning: bool = False) -> Row:
-        """A punctuation of a key, or of all up to it."""
-        nothing: Row = dict.fromkeys(column.name for column in self.stream.declared)
-        since = {} if self.of.since is None else {self.of.since: None if from_beginning else key[-1]}
-        ends = {**dict(zip(self.of.attributes, key, strict=True)), **since, self.of.column: self.of.value}
-        return {**nothing, **ends, self.times[self.stream.name]: now}
+    def records(self, key: tuple[Any, ...], now: Any, from_beginning: bool = False) -> Iterator[tuple[str, Row]]:
+        """The punctuations of a key, or of all up to it, one in each stream."""
+        for name, of in self.marking.items():
+            nothing: Row = dict.fromkeys(column.name for column in self.streams[name].declared)
+            since = {} if of.since is None else {of.since: None if from_beginning else key[-1]}
+            ends = {**dict(zip(of.attributes, key, strict=True)), **since, of.column: of.value}
+            yield name, {**nothing, **ends, self.times[name]: now}
 
-    def marks(self, row: Row) -> bool:
-        """Whether a row of the stream is such a punctuation."""
-        return bool(row.get(self.of.column) == self.of.value)
+    def marks(self, name: str, row: Row) -> bool:
+        """Whether a row of a stream is such a punctuation."""
+        return name in self.marking and bool(row.get(self.marking[name].column) == self.marking[name].value)
 
 
 class _Ended(NamedTuple):
@@ -103,6 +106,7 @@ def _after(end: tuple[Any, ...]) -> tuple[Any, ...]:
 def _promises(streams: Sequence[Input]) -> list[_Promise]:
     """The promises of all streams whose punctuations a plan uses."""
     times = {stream.name: str(stream.timestamp) for stream in streams}
+    known = {stream.name: stream for stream in streams}
     found = []
     for stream in (stream for stream in streams if stream.ends_keys):
         for one in stream.punctuations:
@@ -112,7 +116,14 @@ def _promises(streams: Sequence[Input]) -> list[_Promise]:
                 for key in other.ending
                 if (key.stream, key.marked) == (stream.name, one.attributes)
             }
-            found.append(_Promise(stream, one, keys, times))
+            marking = {
+                name: p
+                for name, attributes in ((stream.name, one.attributes), *one.together)
+                for p in known[name].punctuations
+                if p.attributes == attributes
+            }
+            if keys:  # or its records only end keys together with others
+                found.append(_Promise(known, one, keys, times, marking))
     return found
 
 
@@ -129,7 +140,7 @@ def counting(inputs: Sequence[Input], rows: Sequence[Item[T]]) -> list[Item[T]]:
     known = {item.name: item for item in inputs}
     left = [item for item in rows if not is_punctuation(known[item[1]], item[2])]
     for one in _promises([item for item in inputs if item.timestamp is not None]):
-        marks = [row for _, name, row in rows if name == one.stream.name and one.marks(row)]
+        marks = [(name, row) for _, name, row in rows if one.marks(name, row)]
         left = _within(one, left, marks)
     return _once(known, left)
 
@@ -156,11 +167,16 @@ def _once(inputs: Mapping[str, Input], rows: list[Item[T]]) -> list[Item[T]]:
     return [item for place, item in enumerate(rows) if place not in bad]
 
 
-def _within(one: _Promise, rows: list[Item[T]], marks: list[Row]) -> list[Item[T]]:
+def _within(one: _Promise, rows: list[Item[T]], marks: list[tuple[str, Row]]) -> list[Item[T]]:
     """The rows that come before their key ends, as far as that is remembered; in their order."""
-    ended, had, bad = list[_Ended](), set[tuple[str, tuple[Any, ...]]](), set[int]()
-    mark_time = one.times[one.stream.name]
-    by_time: dict[Any, list[int]] = {row[mark_time]: [] for row in marks}
+    ended = {name: list[_Ended]() for name in one.marking}
+    had, bad = set[tuple[str, tuple[Any, ...]]](), set[int]()
+    by_time: dict[Any, list[int]] = {row[one.times[name]]: [] for name, row in marks}
+
+    def is_over(key: tuple[Any, ...], name: str = "") -> bool:
+        told = [ended[name]] if name in ended else ended.values()
+        return all(any(part.has(key) for part in parts) for parts in told)
+
     for place, (_, name, row) in enumerate(rows):
         if name in one.keys:
             by_time.setdefault(row[one.times[name]], []).append(place)
@@ -168,14 +184,18 @@ def _within(one: _Promise, rows: list[Item[T]], marks: list[Row]) -> list[Item[T
         for place in sorted(by_time[now], key=lambda place: _ordered(rows[place][2])):
             _, name, row = rows[place]
             key = one.key(name, row)
-            if any(part.has(key) for part in ended) or (one.keys[name].once and (name, key) in had):
+            if is_over(key, name) or (one.keys[name].once and (name, key) in had):
                 bad.add(place)
             had.add((name, key))
-        over = sorted({one.over(row) for row in marks if row[mark_time] == now})
-        had = {(name, key) for name, key in had if not any(part.has(key) for part in over)}
-        for part in over:
-            ended = part.beside(ended)
-            ended = ended[max(0, len(ended) - (one.of.max_open or 0)) :]
+        new = set[_Ended]()
+        for marking in one.marking:
+            mine = {one.over(name, row) for name, row in marks if name == marking and row[one.times[name]] == now}
+            for part in sorted(mine):
+                more = part.beside(ended[marking])
+                ended[marking] = more[max(0, len(more) - (one.of.max_open or 0)) :]
+            new |= mine
+        over = {key for _, key in had if any(part.has(key) for part in new) and (len(ended) == 1 or is_over(key))}
+        had = {(name, key) for name, key in had if key not in over}
     return [item for place, item in enumerate(rows) if place not in bad]
 
 
@@ -243,8 +263,8 @@ class _Renewed:
             if row[one.times[name]] != self.now:
                 yield from self.endings(sorted(over))
                 over, self.now = set(), row[one.times[name]]
-            if name == one.stream.name and one.marks(row):  # by chance
-                row = {**row, one.of.column: None}
+            if one.marks(name, row):  # by chance
+                row = {**row, one.marking[name].column: None}
             if name not in one.keys or is_punctuation(self.streams[name], row):
                 yield name, row
                 continue
@@ -262,14 +282,14 @@ class _Renewed:
         one = self.one
         for place in places:
             if self.had[place]:
-                yield one.stream.name, one.record(self.keys[place], self.now)
+                yield from one.records(self.keys[place], self.now)
                 self.keys[place], self.had[place] = next(self.new), Counter()
 
 
 def _key(one: _Promise, streams: Mapping[str, Input], number: int) -> tuple[Any, ...]:
     """A key that has not come; raises UsageError where there are no more."""
     columns = {name: {column.name: column for column in stream.declared} for name, stream in streams.items()}
-    mine = [columns[one.stream.name][name] for name in one.of.attributes]
+    mine = [columns[next(iter(one.marking))][name] for name in one.of.attributes]
     free = any(column.domain is None for column in mine)
     key = tuple(_value(column, 0 if free and column.domain is not None else number) for column in mine)
     for name, own in one.keys.items():
@@ -329,5 +349,5 @@ def _ended(
                 for ended in below if whole else [key]:
                     open_keys.pop(ended, None)
                 over = next((n, row) for _, n, row in reversed(kept) if n in one.keys and one.key(n, row) == key)
-                marks.append((None, one.stream.name, one.record(key, now, whole)))
+                marks += [(None, name, row) for name, row in one.records(key, now, whole)]
     return kept, marks

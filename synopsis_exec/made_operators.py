@@ -163,7 +163,10 @@ class MadeOperators:
 
     def ended(self, stream: str, attributes: Sequence[str]) -> tuple[str]:
         """The operator of the keys that a stream's punctuations end, where what is kept for them goes then."""
-        self.ending.add(stream)
+        table = self.catalog.table(stream)
+        assert table is not None, "the catalog says what ends"
+        others = (name for one in table.punctuations for name, _ in one.together)
+        self.ending |= {stream, *others}
         return (keys_of(stream, attributes),)
 
     def relation(self, name: str, table: DeclaredTable, columns: Sequence[Column]) -> NativeNode:

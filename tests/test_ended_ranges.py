@@ -17,6 +17,7 @@ from support.circuits import (
     Circuit,
     checked_circuit,
     circuit_plan,
+    proved,
     restarts_and_other_ticks_change_nothing,
     run_circuit,
 )
@@ -159,4 +160,110 @@ def test_groups_are_final_when_a_range_ends_them() -> None:
 def test_restarts_and_other_ticks_change_nothing(mode: str) -> None:
     text = f"-- streambound: emit final\n{COUNTS}" if mode == "final" else COUNTS
     case = {"sql": text, "catalog": CATALOG, "mode": mode, "input": {"bid": stream(7)}}
+    restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))
+
+
+# --- streams that end keys together ---------------------------------------------------------------------------------
+
+HALL = {"auction": "bigint", "first": "bigint", "kind": "string", "ts": "bigint"}
+ONLINE = {"item": "bigint", "low": "bigint", "over": "boolean", "price": "int", "ts": "bigint"}
+BOTH = {
+    "attributes": ["auction"],
+    "since": "first",
+    "column": "kind",
+    "value": "closed",
+    "max_open": MOST,
+    "together": {"online": ["item"]},
+}
+ALONE = {"attributes": ["item"], "since": "low", "column": "over", "value": True}
+TWO = {
+    "streams": {
+        "hall": {"timestamp": "ts", "columns": HALL, "punctuations": [BOTH]},
+        "online": {"timestamp": "ts", "columns": ONLINE, "punctuations": [ALONE]},
+    }
+}
+UNION = "SELECT k, COUNT(*) AS n FROM (SELECT auction AS k FROM hall UNION ALL SELECT item FROM online) t GROUP BY k"
+JOIN = "SELECT h.auction, COUNT(*) AS n FROM hall h JOIN online o ON o.item = h.auction GROUP BY h.auction"
+EITHER = "SELECT auction AS k FROM hall EXCEPT SELECT item FROM online"
+
+
+def hall(auction: int | None, now: int, first: int | None = None, kind: str = "bid") -> Row:
+    return {"auction": auction, "first": first, "kind": kind, "ts": now}
+
+
+def online(item: int | None, now: int, low: int | None = None, over: bool | None = None) -> Row:
+    return {"item": item, "low": low, "over": over, "price": 1, "ts": now}
+
+
+def test_a_union_combines_ranges() -> None:
+    """ "Propagation invariants" (Tucker, 2005), Union: [5, 15] of one input and [10, 20] of the other end [10, 15]."""
+    bids = [hall(8, 0), hall(12, 0)]
+    rows = {
+        "hall": [*bids, hall(15, 1, 5, "closed"), hall(12, 2)],
+        "online": [online(17, 0), online(20, 3, 10, True), online(8, 4), online(12, 5)],
+    }
+    found = run_circuit(checked_circuit(UNION, TWO), rows, ticks=None)
+    assert found.printed[8, 2, 4] == 1, "the second input may still have 8"
+    assert not [row for row in found.printed if row[-1] in (2, 5)], "12 is over in the first input, then in both"
+    rows["online"][1] = online(25, 3, 20, True)
+    later = run_circuit(checked_circuit(f"-- streambound: emit final\n{UNION}", TWO), rows, ticks=None, final=True)
+    assert not later.printed, "[5, 15] and [20, 25] have nothing in common"
+    rows["online"][1] = online(20, 3, 10, True)
+    final = run_circuit(checked_circuit(f"-- streambound: emit final\n{UNION}", TWO), rows, ticks=None, final=True)
+    assert final.printed == Counter({(12, 1, 3): 1}), "17 is not over in the first input"
+
+
+def two_streams(seed: int, number: int = 60) -> dict[str, list[Row]]:
+    """Rows of both, which each stream ends by ranges from the beginning, so that all of them are known."""
+    random, ends = Random(seed), [0, 0]
+    found: dict[str, list[Row]] = {"hall": [], "online": []}
+    had = set[int]()
+    for now in range(number):
+        for _ in range(random.choice((0, 1, 2, 3))):
+            had = {key for key in had if key >= min(ends)}
+            key = random.choice([*had, *range(min(ends), min(ends) + 7)])
+            if key in had or len(had) < MOST:
+                if key >= ends[0] and random.random() < 0.5:
+                    found["hall"].append(hall(key, now))
+                    had.add(key)
+                elif key >= ends[1]:
+                    found["online"].append(online(key, now))
+                    had.add(key)
+        for place in range(2):
+            if random.random() < 0.3:
+                ends[place] = min(ends[place] + random.choice((1, 2)), ends[1 - place] + 4)
+                record = hall(ends[0] - 1, now, None, "closed") if place == 0 else online(ends[1] - 1, now, None, True)
+                found[("hall", "online")[place]].append(record)
+    return found
+
+
+@pytest.mark.parametrize(("sql", "entries"), [(UNION, 5 * MOST), (JOIN, 6 * MOST), (EITHER, 4 * MOST)])
+def test_changes_of_two_streams_are_those_of_batch_sql(sql: str, entries: int) -> None:
+    (checked, most), printed, peak = proved(sql, TWO), 0, 0
+    assert most == entries
+    plan = circuit_plan(checked)
+    assert isinstance(plan, PlannedCircuit)
+    for seed in range(3 * MORE):
+        rows, random = two_streams(seed), Random(seed)
+        late = [hall(random.randrange(60), 60), online(random.randrange(60), 60)]
+        sent = {"hall": [*rows["hall"], late[0]], "online": [*rows["online"], late[1]]}
+        good = {
+            name: [row for row in rows[name] if row.get("kind") != "closed" and not row.get("over")] for name in rows
+        }
+        last = [max((r["auction"] for r in rows["hall"] if r["kind"] == "closed"), default=-1)]
+        last.append(max((r["item"] for r in rows["online"] if r["over"]), default=-1))
+        keys = late[0]["auction"], late[1]["item"]
+        for name, row, key, end in zip(good, late, keys, last, strict=True):
+            good[name] += [row] if key > end else []
+        assert [row for _, _, row in counting(plan.streams, [(None, n, r) for n in sent for r in sent[n]])] == [
+            row for name in good for row in good[name]
+        ]
+        found = run_circuit(checked, rows, ticks=None)
+        assert found.printed == PrefixSql(TWO).changes(sql, {n: [r for r in good[n] if r not in late] for n in good})
+        printed, peak = printed + len(found.printed), max(peak, found.peak)
+    assert printed > 20 and peak <= entries
+
+
+def test_restarts_of_two_streams_change_nothing() -> None:
+    case = {"sql": f"-- streambound: emit final\n{UNION}", "catalog": TWO, "mode": "final", "input": two_streams(3)}
     restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))

@@ -131,7 +131,8 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
                 count = StateCount(Number(one.max_open), Retention.KEY)
                 ended = replace(count, retention=Retention.LAST_ENDED)
                 yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
-                yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, ended)
+                for name in (stream, *(name for name, _ in one.together)):
+                    yield OperatorState(tree, f"ended keys of {name}", "K0", (), Entry.ROW, ended)
 
 
 def _unique_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:

@@ -89,10 +89,10 @@ def open_keys(node: PlanNode) -> list[ExpectedState]:
     """K0: the keys of punctuations that are open, and as many that have ended last."""
     brought = [node.catalog.table(name) for name in dict.fromkeys(k.stream for t in _tables(node) for k in t.ending)]
     return [
-        ExpectedState(f"{what} keys of {stream.name}", "K0", Quantity.number(one.max_open))
+        ExpectedState(what, "K0", Quantity.number(one.max_open))
         for stream in brought if stream is not None
         for one in stream.punctuations if one.max_open is not None
-        for what in ("open", "ended")
+        for what in (f"open keys of {stream.name}", *(f"ended keys of {n}" for n in (stream.name, *dict(one.together))))
     ]  # fmt: skip
 
 

@@ -83,22 +83,31 @@ class TimeBucket:
 
 
 @dataclass(frozen=True, slots=True)
-class EndedKeysNode:
-    """The keys of a stream, values of its ``attributes``, that records with the ``value`` in a ``column`` say are over.
+class KeyRecords:
+    """The records of a stream with the ``value`` in a ``column``, which say that values of its ``attributes`` end.
 
     Of the last attribute a record ends the values from that in the column ``since`` on, if there is one.
+    """
+
+    stream: str
+    attributes: tuple[str, ...]
+    column: str
+    value: int | float | str
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedKeysNode:
+    """Keys that are over when ``records`` of all these streams have said so.
+
     At most ``max_open`` are open after any timestamp, where that is promised; then as many that are over are known. The
     ``members`` are the streams whose rows have the keys, this one mostly among them.
     """
 
     name: str
-    stream: str
-    attributes: tuple[str, ...]
-    column: str
-    value: int | float | str
+    records: tuple[KeyRecords, ...]
     max_open: int | None = None
     members: tuple[KeyMember, ...] = ()
-    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ rows that come a little too late are found, and a key that comes again after tha
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,11 +23,13 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
 from streambound_runtime.operators.delta import Delta, one_by_one, places_in_order
-from streambound_runtime.operators.ended_ranges import EVERYTHING, EndedRanges, Range, place_of, values_between
+from streambound_runtime.operators.ended_ranges import EndedRanges, Range, place_of, values_between
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.row_values import Value
 
-OPEN = "open"
+OPEN, ENDED = "open", "ended"
+Pattern = tuple[Row, Range]
+"""The values of all attributes but the last, and a range of that one; of single keys those of all, and NULL."""
 
 
 @dataclass
@@ -43,40 +46,59 @@ class EndedKeys:
 
     def __init__(self, plan: EndedKeysNode) -> None:
         self.plan = plan
+        self.of_ranges = plan.records[0].since is not None
         self.open: dict[Row, int] = {}
         """The keys, each with those streams that have brought its one row, as bits."""
-        self.ended = EndedRanges(plan.max_open or 0)
+        self.ended = {one.stream: EndedRanges(plan.max_open or 0) for one in plan.records}
+        """What each stream has ended."""
 
     def entries(self) -> int:
         """The keys that are open, and the keys, or ranges of them, that have ended last."""
-        return len(self.open) + len(self.ended)
+        return len(self.open) + sum(map(len, self.ended.values()))
 
     def parts(self, key: Row) -> tuple[Row, Value]:
         """The attributes of which a record names one value, and the one of which it names a range; NULL: of none."""
-        return (key, None) if self.plan.since is None else (key[:-1], key[-1])
+        return (key[:-1], key[-1]) if self.of_ranges else (key, None)
 
-    def ranges(self, rows: Delta) -> list[Range]:
-        """The ranges that records name."""
-        if self.plan.since is None:
-            return [EVERYTHING] * rows.size
-        return list(map(values_between, rows.values(self.plan.since), rows.values(self.plan.attributes[-1])))
+    def is_over(self, key: Row, stream: str = "") -> bool:
+        """Whether a stream has ended a key, or all have whose records tell of it."""
+        parts = self.parts(key)
+        return parts in self.ended[stream] if stream in self.ended else all(parts in one for one in self.ended.values())
 
-    def marks(self, rows: Delta) -> Mask:
-        """Which rows of the stream are punctuations."""
-        found: Mask = np.array([value == self.plan.value for value in rows.values(self.plan.column)], dtype=bool)
+    def marks(self, rows: Mapping[str, Delta]) -> dict[str, Mask]:
+        """Which rows of its streams are punctuations."""
+        return {
+            one.stream: np.array([value == one.value for value in rows[one.stream].values(one.column)], dtype=bool)
+            for one in self.plan.records
+            if one.stream in rows
+        }
+
+    def told(self, rows: Mapping[str, Delta], marks: Mapping[str, Mask]) -> dict[str, dict[int, set[Pattern]]]:
+        """What the punctuations among the rows of each stream say at each timestamp."""
+        found = dict[str, dict[int, set[Pattern]]]()
+        for one in self.plan.records:
+            if one.stream not in rows:
+                continue
+            named, by_time = rows[one.stream].take(marks[one.stream]), dict[int, set[Pattern]]()
+            since = [None] * named.size if one.since is None else named.values(one.since)
+            keys = zip(*(named.values(name) for name in one.attributes), strict=True)
+            for now, low, key in zip(named.time.tolist(), since, keys, strict=True):
+                others, high = self.parts(key)
+                by_time.setdefault(now, set()).add((others, values_between(low, high)))
+            found[one.stream] = by_time
         return found
 
-    def step_of(self, rows: Mapping[str, Delta], marks: Mask, gone: Mapping[str, Mask], ticks: Ticks) -> EndedRows:
+    def step_of(
+        self, rows: Mapping[str, Delta], marks: Mapping[str, Mask], gone: Mapping[str, Mask], ticks: Ticks
+    ) -> EndedRows:
         """Close timestamps of the streams' rows.
 
-        ``marks`` are this promise's punctuations among its stream's rows, ``gone`` the rows that are none, or bad.
+        ``marks`` are this promise's punctuations among its streams' rows, ``gone`` the rows that are none, or bad.
         """
-        ends = Changes(self.plan.attributes)
+        ends = Changes(self.plan.records[0].attributes)
         members = [one for one in self.plan.members if one.stream in rows]
         found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
-        records = rows.get(self.plan.stream)
-        marked = None if records is None else _Arrived(records, self.plan.attributes, ticks)
-        ranges = [] if records is None else self.ranges(records)
+        told = self.told(rows, marks)
         bad = EndedRows({one.stream: _none(rows[one.stream]) for one in members}, {})
         bad.again.update({one.stream: _none(rows[one.stream]) for one in members if one.once})
         for number, now in enumerate(ticks.times.tolist()):
@@ -86,13 +108,12 @@ class EndedKeys:
                     if gone[member.stream][place]:
                         continue
                     key = arrived.keys[place]
-                    late = self.parts(key) in self.ended
+                    late = self.is_over(key, member.stream)
                     bad.after[member.stream][place] = late
                     if not late and not self._comes(key, bit):
                         bad.again[member.stream][place] = True
-            told = [place for place in marked.at(number) if marks[place]] if marked else []
-            patterns = {(self.parts(marked.keys[place])[0], ranges[place]) for place in told} if marked else set()
-            ends.add(now, dict.fromkeys(self._over(patterns), 1).items())
+            over = self._over({stream: patterns.get(now, ()) for stream, patterns in told.items()})
+            ends.add(now, dict.fromkeys(over, 1).items())
             self._check(now)
         bad.ends = ends.delta
         return bad
@@ -105,16 +126,19 @@ class EndedKeys:
         self.open[key] = known | bit
         return not known & bit
 
-    def _over(self, patterns: Iterable[tuple[Row, Range]]) -> list[Row]:
-        """Take in what records say, in order; which keys are over."""
+    def _over(self, patterns: Mapping[str, Iterable[Pattern]]) -> list[Row]:
+        """Take in what records of streams say, in order; which keys are over."""
         new, keys = EndedRanges(), list[Row]()
-        for others, named in sorted(patterns, key=lambda one: ([*map(place_of, one[0])], one[1])):
-            new.add(others, named)
-            keys.append(others)
-            if self.plan.max_open is not None:
-                self.ended.add(others, named)
-        if self.plan.since is not None:
+        for stream, named in patterns.items():
+            for others, one in sorted({*named}, key=lambda pattern: ([*map(place_of, pattern[0])], pattern[1])):
+                new.add(others, one)
+                keys.append(others)
+                if self.plan.max_open is not None:
+                    self.ended[stream].add(others, one)
+        if self.of_ranges:
             keys = [key for key in self.open if self.parts(key) in new] if keys else []
+        if len(self.ended) > 1:
+            keys = [key for key in keys if self.is_over(key)]
         for key in keys:
             self.open.pop(key, None)
         return keys
@@ -122,41 +146,45 @@ class EndedKeys:
     def _check(self, now: int) -> None:
         most = self.plan.max_open
         if most is not None and len(self.open) > most:
-            named = ", ".join(self.plan.attributes)
+            named = ", ".join(self.plan.records[0].attributes)
             streams = " and ".join(one.stream for one in self.plan.members)
             what = f"at timestamp {now} {len(self.open)} values of {named} are open in {streams}"
             raise JobError("contract", f"{what}, more than the catalog's max_open = {most}", 1)
 
     def dump(self) -> State:
         """The keys that are open, and those that have ended."""
-        return {OPEN: arrow_of_pairs(list(self.open.items()), self.plan.attributes)} | self.ended.dump()
+        names = self.plan.records[0].attributes
+        return {OPEN: arrow_of_pairs(list(self.open.items()), names)} | {
+            f"{ENDED} {stream}": ranges.dump() for stream, ranges in self.ended.items()
+        }
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         self.open = dict(pairs_of_arrow(state[OPEN]))
-        self.ended.load(state)
+        for stream, ranges in self.ended.items():
+            ranges.load(state[f"{ENDED} {stream}"])
 
     def returning(self, deltas: Mapping[str, Delta]) -> Iterator[int]:
-        """Timestamps at which keys have ended of which there are rows at a later one."""
-        records = deltas.get(self.plan.stream)
-        marks = [] if records is None else np.flatnonzero(self.marks(records)).tolist()
-        if records is None or not marks:
+        """Timestamps at which streams have ended keys of which there are rows at a later one."""
+        marks = self.marks(deltas)
+        named = dict[int, set[Pattern]]()
+        for patterns in self.told(deltas, marks).values():
+            for now, some in patterns.items():
+                named.setdefault(now, set()).update(some)
+        if not named:
             return
-        ranges, ended, last = self.ranges(records), EndedRanges(), 0
-        keys = list(zip(*(records.values(name) for name in self.plan.attributes), strict=True))
-        times = records.time.tolist()
-        came = [(times[place], 1, place, keys[place]) for place in marks]
+        ended, moments, last = EndedRanges(), deque(sorted(named)), 0
+        came = list[tuple[int, Row]]()
         for member in self.plan.members:
             if (rows := deltas.get(member.stream)) is not None:
-                theirs = zip(*(rows.values(name) for name in member.attributes), strict=True)
-                later = zip(rows.time.tolist(), theirs, strict=True)
-                came += [(time, 0, 0, key) for time, key in later if time > times[marks[0]]]
-        for time, is_record, place, key in sorted(came, key=lambda one: one[:3]):
-            others, value = self.parts(key)
-            if is_record:
-                ended.add(others, ranges[place])
-                last = time
-            elif (others, value) in ended:
+                keys = zip(*(rows.values(name) for name in member.attributes), strict=True)
+                came += [(now, key) for now, key in zip(rows.time.tolist(), keys, strict=True) if now > moments[0]]
+        for now, key in sorted(came, key=lambda one: one[0]):
+            while moments and moments[0] < now:
+                last = moments.popleft()
+                for others, one in named[last]:
+                    ended.add(others, one)
+            if self.parts(key) in ended:
                 yield last
 
 
@@ -173,15 +201,14 @@ class WatchedStreams:
         found: dict[str, Delta] = {}
         self.rejected = []
         nodes = [operator.plan for operator in self.operators.values()]
-        names = dict.fromkeys(name for node in nodes for name in (node.stream, *(one.stream for one in node.members)))
+        names = dict.fromkeys(one.stream for node in nodes for one in node.records)
+        names |= dict.fromkeys(one.stream for node in nodes for one in node.members)
         once = {one.stream for node in nodes for one in node.members if one.once}
         rows = {n: one_by_one(deltas[n]) if n in once else deltas[n] for n in names if n in deltas}
-        gone, marked = {name: _none(delta) for name, delta in rows.items()}, dict[str, Mask]()
-        for name, operator in self.operators.items():
-            stream = operator.plan.stream
-            marked[name] = operator.marks(rows[stream]) if stream in rows else np.zeros(0, dtype=bool)
-            if stream in rows:
-                gone[stream] = gone[stream] | marked[name]
+        gone = {name: _none(delta) for name, delta in rows.items()}
+        marked = {name: operator.marks(rows) for name, operator in self.operators.items()}
+        for marks in marked.values():
+            gone |= {stream: gone[stream] | which for stream, which in marks.items()}
         for name, operator in self.operators.items():
             judged = operator.step_of(rows, marked[name], gone, ticks)
             found[name] = judged.ends

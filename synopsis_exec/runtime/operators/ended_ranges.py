@@ -8,16 +8,19 @@ them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 from streambound_runtime.operators.by_tick import Row
-from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Place = tuple[int, Value]
 Range = tuple[Place, Place]
 """A first and a last place, which belong to it."""
-ENDED = "ended"
 EVERYTHING: Range = ((0, None), (3, None))
 """All values, and NULL."""
 
@@ -78,15 +81,15 @@ class EndedRanges:
         if not self.by_others[others]:
             del self.by_others[others]
 
-    def dump(self) -> State:
+    def dump(self) -> pa.Table:
         """The ranges by their age."""
         pairs = [((*others, *low, *high), age) for age, (others, (low, high)) in enumerate(self.by_age)]
         width = len(pairs[0][0]) if pairs else 0
-        return {ENDED: arrow_of_pairs(pairs, tuple(map(str, range(width))))}
+        return arrow_of_pairs(pairs, tuple(map(str, range(width))))
 
-    def load(self, state: State) -> None:
+    def load(self, state: pa.Table) -> None:
         """Take over what `dump` returned."""
-        for (*others, low, least, high, most), _ in pairs_of_arrow(state[ENDED]):
+        for (*others, low, least, high, most), _ in pairs_of_arrow(state):
             self.add(tuple(others), ((integer(low or 0), least), (integer(high or 0), most)))
 
 
