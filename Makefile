@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLASSES := $(VENV)/spark.jsa
-PACKAGES := analyzer commands criteria gate importing incremental preprocess punctuation recheck reports synopsis_exec temporal
+PACKAGES := analyzer commands criteria gate importing incremental preprocess recheck reports synopsis_exec temporal
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
 LOCK_VENV := build/lock
