@@ -165,6 +165,9 @@ class DeclaredTable:
         return next((column for column in self.columns if column.name.lower() == lowered), None)
 
 
+_ONE_ROW = DeclaredTable("", Kind.RELATION, (), rows=1)
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogNames:
     """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
@@ -218,9 +221,9 @@ class Catalog:
     functions: tuple[UserFunction, ...] = ()
 
     def table(self, name: str) -> DeclaredTable | None:
-        """The stream or relation of that name (case-insensitive)."""
+        """The stream or relation of that name (case-insensitive); without a name that of one row without columns."""
         lowered = name.lower()
-        return next((table for table in self.tables if table.name.lower() == lowered), None)
+        return next((table for table in self.tables if table.name.lower() == lowered), None if name else _ONE_ROW)
 
     def sink(self, query: str) -> Sink | None:
         """Where the results of the query of that name go."""

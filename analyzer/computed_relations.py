@@ -71,7 +71,7 @@ def _may_be_computed(tree: Tree) -> bool:
 
 def _in_block(tree: Tree, distinct: bool) -> bool:
     match tree:
-        case Aggregate() | Except() | Intersect():
+        case Aggregate() | Except() | Intersect() | Scan(table=""):
             return False
         case Join(kind=kind) if kind is JoinKind.FULL:
             return False

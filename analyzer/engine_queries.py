@@ -176,7 +176,7 @@ class _Reader:
     def _from(self, node: exp.Select, around: tuple[EngineField, ...]) -> tuple[exp.Select, tuple[EngineField, ...]]:
         """A SELECT that has its FROM but no select list yet, and the columns of FROM."""
         if node.args.get("from_") is None:
-            raise Outside("SELECT", "it has no FROM")
+            return exp.Select(), ()
         table, fields = self._table(node.args["from_"].this)
         made, tables = exp.Select().from_(table), [table.alias]
         for join in node.args.get("joins") or ():

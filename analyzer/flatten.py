@@ -153,7 +153,7 @@ class Flattener:
                 kept, asked = asking
                 scopes = self.scopes(kept, prefix)
                 return [found for scope in scopes for found in self._asking(scope, asked, tree, prefix)]
-            case Scan():
+            case Scan() if tree.table:
                 return [self._table(tree, prefix)]
             case Alias(input) if has_to_be_computed(input, self.catalog, self.distinct):
                 return [self.computed_relation(tree, prefix)]

@@ -219,6 +219,7 @@ def _of_lowered(
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
     too_many = decision.verdict is Verdict.BOUNDED
     without_tables = decision.bound is None and (_with_keys(lowered.query) or undecided_set or too_many)
+    without_tables |= len({bool(branch.streams) for branch in lowered.query.branches}) > 1  # some have no time
     remembers_keys = _remembers_keys(lowered.query)
     if without_tables or remembers_keys or _keeps_matches(decision):
         from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators

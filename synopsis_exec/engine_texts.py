@@ -104,9 +104,9 @@ def _derived(table: spec.Stream | spec.Relation, views: Relations, more: frozens
 
     def in_engine(column: spec.Derived) -> spec.Derived:
         kind = kind_of(column.type)
-        if not column.asks:
-            made = engine_sql(column.expression, given, kind)
-            return replace(column, engine="" if isinstance(made, NotInEngine) else made)
+        made = engine_sql(column.expression, given, kind) if not column.asks else NotInEngine
+        if isinstance(made, str):
+            return replace(column, engine=made)
         tested = column.name not in more
         found = engine_asking(column.expression, given, kind, views, partial(next, names), tested)
         if isinstance(found, NotInEngine):

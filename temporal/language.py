@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.algebra.lowering import Ctes, Lowering
-from streambound.analyzer.algebra.nodes import Alias, Scan, Tree
+from streambound.analyzer.algebra.nodes import Alias, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock, SeqKind
@@ -16,17 +16,11 @@ from streambound.temporal.scalars import finding, refusals
 
 EXPECTED = "expected"
 """The function of SEQ TP whose argument is an aggregate."""
-ONE_ROW = ""
-"""The name of the relation of one row and no columns that a SELECT without FROM reads."""
 
 
 @dataclass(frozen=True)
 class SnapshotLowering(Lowering):
-    """As for streams, with SELECTs without FROM, and joins in parentheses; subqueries are left to the rewriting."""
-
-    def nothing(self, node: exp.Select) -> Tree:
-        """One row."""
-        return Scan(ONE_ROW, "", syntax=node)
+    """As for streams, with joins in parentheses; subqueries are left to the rewriting."""
 
     def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """A table, a CTE, a subquery, or a join in parentheses, whose tables keep their names."""

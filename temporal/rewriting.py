@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
+    ONE_ROW,
     Aggregate,
     Alias,
     Distinct,
@@ -35,7 +36,7 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.temporal.grouping import grouped, syntax_of
-from streambound.temporal.language import ONE_ROW, SnapshotLowering
+from streambound.temporal.language import SnapshotLowering
 from streambound.temporal.pushing import joined, kept
 from streambound.temporal.scalars import column, comparable, finding, moved, no_subquery, over, text
 from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted

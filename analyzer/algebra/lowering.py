@@ -14,12 +14,14 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
+from streambound.analyzer.algebra.constant_rows import rows_of
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import (
+    ONE_ROW,
     Alias,
     AsOf,
     Bucket,
@@ -43,6 +45,8 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
     Union,
+    inputs,
+    named_inputs,
 )
 from streambound.analyzer.algebra.pivots import pivoted
 from streambound.analyzer.algebra.recent_rows import is_now, with_recent_rows
@@ -119,7 +123,6 @@ _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, 
 _NO_TIME = "a relation with periods as of a time is outside the query language here"
 _WITH_ON = "put it to the right of an INNER or LEFT JOIN … ON"
 _SOURCES = {
-    "values": ("VALUES", "declare the rows as a relation in the catalog, or write x IN (1, 2)"),
     "lateral": (
         "LATERAL",
         "ask first for the latest row, JOIN LATERAL (SELECT T.v FROM T WHERE T.k = S.k AND T.ts <= S.ts ORDER BY T.ts "
@@ -189,13 +192,25 @@ class Lowering:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
         tree = self.windows.printed(self.query(node, {}))
+        if not self.periods and not any(map(_reads_table, (tree, *self.queries.values()))):
+            raise self.positions.finding(Code.UNSUPPORTED, "this reads no stream and no relation", node, _READ)
         if self.written:
             return tree
+        tree = tree if self.periods else self._with_relations(tree)
         self.queries.update({key: with_waiting_times(one, self.catalog) for key, one in self.queries.items()})
         tree = with_waiting_times(tree, self.catalog)
         if not any(map(is_now, node.walk())):
             return tree
         return with_recent_rows(with_names_apart(tree, self.catalog, self.positions), self.queries, self.catalog)
+
+    def _with_relations(self, tree: Tree) -> Tree:
+        """A tree in which rows that the statement writes down are relations: in FROM, as those computed of others."""
+        if isinstance(tree, Alias) and is_static(tree, self.catalog):
+            return tree
+        if not _reads_table(tree):
+            return Project(Alias(tree, "q", syntax=tree.syntax), (Star(syntax=tree.syntax),), syntax=tree.syntax)
+        changed = {name: self._with_relations(under) for name, under in named_inputs(tree).items()}
+        return replace(tree, **changed) if changed else tree  # type: ignore[arg-type]
 
     def fresh(self, name: str) -> str:
         """The name, or with a number one that no column of the catalog has and the SQL does not say."""
@@ -218,6 +233,8 @@ class Lowering:
             return self._ordered(node, ctes, self.query(node.this, ctes))
         if isinstance(node, exp.Select):
             return self._select(node, self._with(node, ctes))
+        if isinstance(node, exp.Values):
+            return self.query(self._rows(node), ctes)
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node, self._with(node, ctes))
         if isinstance(node, exp.Table):
@@ -286,7 +303,7 @@ class Lowering:
                 _FIRST_OF_EACH,
             )
         self.once.append([])
-        tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
+        tree = Scan(ONE_ROW, "", syntax=node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
         self.around.append(tree)
         where = node.args.get("where")
@@ -333,9 +350,14 @@ class Lowering:
         own = tuple(column for tree in trees for column in self._columns(tree))
         return with_limits(condition, (*own, *self._outer()), self.positions)
 
-    def nothing(self, node: exp.Select) -> Tree:
-        """What a SELECT without FROM reads; raises Finding."""
-        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node, _READ)
+    def _rows(self, node: exp.Values) -> exp.Query:
+        """The query that VALUES is; raises Finding."""
+        self.reject(node, ("expressions", "alias"))
+        found = rows_of(node)
+        if found is None:
+            message = "the rows of VALUES have different numbers of columns"
+            raise self.positions.finding(Code.UNION_MISMATCH, message, node)
+        return found
 
     def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
         """A SELECT's list over its FROM and WHERE: a projection, of groups or of columns over windows too."""
@@ -525,6 +547,9 @@ class Lowering:
             self.reject(node, ("this", "alias"))
             tree, names = self.windows.renamed(self.query(node.this, ctes), _column_names(node))
             return Alias(tree, node.alias_or_name, names, syntax=node)
+        if isinstance(node, exp.Values):
+            tree, names = self.windows.renamed(self.query(self._rows(node), ctes), _column_names(node))
+            return Alias(tree, node.alias_or_name, names, syntax=node)
         called, help = _SOURCES.get(node.key, ("this source", "name a stream, a relation or a subquery"))
         raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node, help)
 
@@ -682,6 +707,11 @@ class Lowering:
             previous = joins[index - 1] if index else parent.args.get("from_")
             return self.positions.of(previous).end if previous is not None else 0
         return self.positions.of(node).start
+
+
+def _reads_table(tree: Tree) -> bool:
+    """Whether a tree reads more than rows that the statement writes down."""
+    return isinstance(tree, Recur) or getattr(tree, "table", ONE_ROW) != ONE_ROW or any(map(_reads_table, inputs(tree)))
 
 
 def _first(value: object, node: exp.Expr) -> exp.Expr:

@@ -187,9 +187,13 @@ class Operator:
     at: Span | None = field(default=None, compare=False, repr=False)
 
 
+ONE_ROW = ""
+"""The name of the relation of one row and no columns that a SELECT without FROM reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scan(Operator):
-    """A stream or relation of the catalog, by the name that it has there; its columns belong to ``alias``.
+    """A stream or relation of the catalog, by the name that it has there, or `ONE_ROW`; its columns are ``alias``'s.
 
     ``changes`` says that it is a relation whose rows come and go.
     """

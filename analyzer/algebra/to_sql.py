@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import call_syntax, interval_syntax, order_syntax
 from streambound.analyzer.algebra.nodes import (
+    ONE_ROW,
     ONE_SIDED,
     Aggregate,
     AggregateCall,
@@ -263,6 +264,8 @@ def _from(select: exp.Select, tree: Tree) -> exp.Select:
         return _from(select, list_.below).where(list_.value(tree.condition), copy=False)
     if isinstance(tree, Join) and tree.kind in ONE_SIDED and not tree.using:
         return _from(select, tree.left).where(_partners(tree), copy=False)
+    if isinstance(tree, Scan) and tree.table == ONE_ROW:
+        return select
     joins = list[Join]()
     while isinstance(tree, Join):
         joins.insert(0, tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import (
+    ONE_ROW,
     Alias,
     AsOf,
     Distinct,
@@ -22,7 +23,7 @@ from streambound.analyzer.constants import VOID, Folded
 from streambound.analyzer.expressions.expression import Call
 from streambound.analyzer.expressions.kinds import common, plain
 from streambound.analyzer.expressions.reading import cast_to
-from streambound.incremental.operators import Equality, PositiveOp, SourceOp
+from streambound.incremental.operators import ConstantOp, Equality, PositiveOp, SourceOp
 from streambound.incremental.row_expression import RowExpression
 from streambound.incremental.translation.conditions import conjuncts
 from streambound.incremental.translation.lists import listed
@@ -35,10 +36,11 @@ LOG_TIME = "(time of change)"
 
 
 def scan(to: Translator, tree: Tree, around: Around) -> BoundView:
-    """A stream or relation: a source."""
+    """A stream or relation: a source; the relation of one row is a constant."""
     assert isinstance(tree, Scan)
     columns = _declared(to, tree)
-    return BoundView(to.add(SourceOp(tree.table), (), columns, to.place(tree)), columns)
+    op = SourceOp(tree.table) if tree.table != ONE_ROW else ConstantOp(((),))
+    return BoundView(to.add(op, (), columns, to.place(tree)), columns)
 
 
 def history(to: Translator, tree: Tree, time: NamedColumn) -> BoundView:
