@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, Tab
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.constant_rows import rows_of
 from streambound.analyzer.algebra.first_rows import first_rows
+from streambound.analyzer.algebra.generators import Generators, may_generate
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
@@ -128,7 +129,6 @@ _SOURCES = {
         "ask first for the latest row, JOIN LATERAL (SELECT T.v FROM T WHERE T.k = S.k AND T.ts <= S.ts ORDER BY T.ts "
         "DESC LIMIT 1) AS q ON TRUE, or for an aggregate in the list; or write a join with ON",
     ),
-    "unnest": ("UNNEST", _BEFORE),
 }
 """What a source is called that is none here, and what to do instead."""
 _IN_ORDER = "leave it out, and list the columns in the same order on both sides"
@@ -289,6 +289,9 @@ class Lowering:
         return self._ordered(node, ctes, made)
 
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
+        if not self.written and may_generate(node):
+            made = Generators(self.positions, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
+            return self._select(made.without(node), ctes)
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
             latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)

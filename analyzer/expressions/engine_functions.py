@@ -234,6 +234,7 @@ TEXTS = (
     Rewriting("regexp_extract", (TEXT, EXPRESSION), "regexp_extract(a, b, 1)"),
     Rewriting("regexp_extract", (TEXT, EXPRESSION, COUNT), "regexp_extract(a, b, c)"),
     Rewriting("get", ("split", COUNT), "list_extract(a, b + 1)"),
+    *(Rewriting(name, ("split",), "CAST(len(a) AS INT)") for name in ("size", "cardinality")),
     Rewriting("split", (TEXT, SEPARATOR), "string_split(a, b)"),
     Rewriting("split_part", (TEXT, SEPARATOR, PLACE), "split_part(a, b, c)"),
     Rewriting("md5", (TEXT,), "md5(a)"),

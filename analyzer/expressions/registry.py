@@ -87,8 +87,8 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
         return message, _RECENT if name in ("now", "current_timestamp") else "use a column of the stream instead"
     if name in _SEVERAL_ROWS:
         return (
-            f"{shown} makes several rows of one, which is outside the query language",
-            "do it before the stream is read",
+            f"{shown} makes several rows of one, which is outside the query language here",
+            "write it in LATERAL VIEW, which explode, posexplode, inline and stack may stand in",
         )
     if name in _AGGREGATES:
         help = _INSTEAD.get(name, "aggregate the job's output downstream")

@@ -96,9 +96,9 @@ SELECT k FROM S WHERE k = ANY (SELECT k FROM T)
 SELECT k FROM S WHERE k IN (SELECT k FROM T)
 -- bounded
 
--- says: UNNEST in FROM is outside the query language
+-- says: nothing says how many rows UNNEST(S.xs) makes of one at most
 SELECT S.k FROM S, UNNEST(S.xs) AS u(e)
--- unsupported: SB110 1:26-40 "(S.xs) AS u(e)"
+-- unsupported: SB110 1:20-32 "UNNEST(S.xs)"
 
 -- says: ASOF JOIN is outside the query language
 SELECT * FROM S ASOF JOIN T ON S.k = T.k AND S.ts >= T.ts
