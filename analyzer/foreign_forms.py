@@ -27,14 +27,16 @@ _EMIT_CLAUSES = {
 }
 """Clauses of ksqlDB and RisingWave at the end of a query."""
 _TABLE, _PARTITIONED = "a query that starts with TABLE", "PARTITION BY of a table argument"
-_WINDOW = "a WINDOW clause of ksqlDB"
+_WINDOW = "a WINDOW clause of ksqlDB with more than its lengths"
+KSQL_WINDOWS = ("ksqldb's tumbling", "ksqldb's hopping", "ksqldb's session")
+"""The functions that ksqlDB's WINDOW clauses are read as (`algebra.ksql_windows`)."""
 _DELAYED = "WATERMARK … DELAY OF"
 _HELP = {
     "MATCH_RECOGNIZE": "write it as joins of the stream with itself within a window of time, or with LAG and LEAD",
     "EMIT": "write EMIT CHANGES or EMIT FINAL, or a comment -- streambound: emit final before the query",
     _DELAYED: "leave it out, and declare lateness = … of the stream in the catalog",
     _TABLE: "write SELECT * FROM …",
-    _WINDOW: "leave it out, and group by window(ts, '1 minute') of the stream's time beside the other keys",
+    _WINDOW: 'write WINDOW TUMBLING (SIZE 1 HOUR); how late rows may come is said in the catalog, lateness = "1 hour"',
     _PARTITIONED: "leave it out, and name the columns in GROUP BY beside window_start and window_end",
 }
 """What to do instead of a form."""
@@ -53,7 +55,7 @@ def known_forms(tokens: Sequence[Token]) -> list[Token]:
     """
     found: list[Token] = []
     calls: list[str] = []
-    tokens = _without_stream_calls(tokens)
+    tokens = _with_windows_as_views(_without_stream_calls(tokens))
     for i, token in enumerate(tokens):
         before, after = (found[-1] if found else None), (tokens[i + 1] if i + 1 < len(tokens) else None)
         if token.token_type is TokenType.L_PAREN:
@@ -89,6 +91,35 @@ def _without_stream_calls(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
+def _with_windows_as_views(tokens: Sequence[Token]) -> list[Token]:
+    """``WINDOW HOPPING (SIZE 1 HOUR, ADVANCE BY 5 MINUTES)``  ->  ``LATERAL VIEW … ('1 HOUR', '5 MINUTES')``."""
+    found, i = list[Token](), 0
+    while i < len(tokens):
+        words = [token.text.upper() for token in tokens[i : i + 11]]
+        match words:
+            case ["WINDOW", "TUMBLING", "(", "SIZE", _, _, ")", *_]:
+                lengths, end = [i + 4], i + 6
+            case ["WINDOW", "HOPPING", "(", "SIZE", _, _, ",", "ADVANCE", "BY", _, _] if i + 11 < len(tokens):
+                lengths, end = [i + 4, i + 9], i + 11
+            case ["WINDOW", "SESSION", "(", _, _, ")", *_]:
+                lengths, end = [i + 3], i + 5
+            case _:
+                lengths, end = [], i
+        if not lengths or tokens[end].token_type is not TokenType.R_PAREN:
+            found.append(tokens[i])
+            i += 1
+            continue
+        name = next(one for one in KSQL_WINDOWS if one.endswith(words[1].lower()))
+        found += [_renamed(tokens[i], TokenType.LATERAL, "LATERAL"), _renamed(tokens[i], TokenType.VIEW, "VIEW")]
+        found += [_renamed(tokens[i + 1], TokenType.VAR, name), tokens[i + 2]]
+        for number, at in enumerate(lengths):
+            comma = [_renamed(tokens[at], TokenType.COMMA, ",")] if number else []
+            found += [*comma, _renamed(tokens[at], TokenType.STRING, f"{tokens[at].text} {tokens[at + 1].text}")]
+        found.append(tokens[end])
+        i = end + 1
+    return found
+
+
 def _precedes_argument(token: Token, before: Token | None, after: Token | None) -> bool:
     """Whether this is the word before a table that a call is given, as in ``TUMBLE(TABLE bid, …)``."""
     if token.token_type is not TokenType.TABLE and token.text.upper() != "MODEL":
@@ -111,9 +142,11 @@ def _precedes_stream(token: Token, before: Token | None, rest: Sequence[Token]) 
 
 
 def _retyped(token: Token, kind: TokenType) -> Token:
-    return Token(
-        kind, token.text, line=token.line, col=token.col, start=token.start, end=token.end, comments=token.comments
-    )
+    return _renamed(token, kind, token.text)
+
+
+def _renamed(token: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, line=token.line, col=token.col, start=token.start, end=token.end, comments=token.comments)
 
 
 def without_emit(source: SourceText, query: Sequence[Token]) -> tuple[tuple[Token, ...], Emission | None]:

@@ -126,8 +126,8 @@ class BucketCalls:
         """The keys that are no buckets, and whether one is: the bucket is two keys, its start and its end."""
         keys, struct = list[exp.Expr](), False
         for root in roots:
-            if any(call is root.this for call in _calls(root)):
-                struct = True
+            if any(call is root.this or _is_end(root.this, call) for call in _calls(root)):
+                struct = True  # one end of a window of a fixed length says which window it is
                 continue
             if any(True for _ in _calls(root)):
                 message = "a key that is made of a window of time is outside the query language"
@@ -246,6 +246,12 @@ def _end_of(node: exp.Expr, name: str) -> str | None:
         if node.table.lower() == name and node.name.lower() in ("start", "end"):
             return node.name.lower()
     return None
+
+
+def _is_end(node: exp.Expr, call: exp.Expr) -> bool:
+    """Whether a key is an end of a window whose length is always the same."""
+    fixed = "session" not in call.name.lower()
+    return fixed and isinstance(node, exp.Dot) and node.this is call and _end_of(node, "") in ("start", "end")
 
 
 def _asks_last(scope: list[exp.Expr]) -> bool:

@@ -15,9 +15,11 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.constant_rows import rows_of
+from streambound.analyzer.algebra.earlier_items import with_earlier_items, with_fields
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.generators import Generators, may_generate
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
+from streambound.analyzer.algebra.ksql_windows import ksql_window, with_window_as_key
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.names_apart import with_names_apart
@@ -289,6 +291,14 @@ class Lowering:
         return self._ordered(node, ctes, made)
 
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
+        if not self.written and ksql_window(node) is not None:
+            plain = node.copy()
+            plain.set("laterals", None)
+            plain.parent = node.parent
+            self.once.append([])
+            given = self._columns(self.joined(plain, ctes)) if plain.args.get("from_") else ()
+            self.once.pop()
+            return self._select(with_window_as_key(node, given, self.positions), ctes)
         if not self.written and may_generate(node):
             made = Generators(self.positions, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             return self._select(made.without(node), ctes)
@@ -308,6 +318,9 @@ class Lowering:
         self.once.append([])
         tree = Scan(ONE_ROW, "", syntax=node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
+        node = with_earlier_items(node, self._columns(tree))
+        if node.args.get("group"):
+            node = with_fields(node, self._columns(tree), self._outer())
         self.around.append(tree)
         where = node.args.get("where")
         valid = self._valid_first(node, ctes)

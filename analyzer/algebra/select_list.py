@@ -85,6 +85,9 @@ class SelectList:
         keys = self._keys()
         if not (self.groupings or self.as_written):
             keys = with_calendar_keys(keys, given)
+        if struct := next((key for key in keys if _is_struct(key)), None):
+            message = "a struct as a key is outside the query language"
+            raise self.positions.finding(Code.UNSUPPORTED, message, struct, "group by its fields, and show these")
         self._aliases("having", given)
         self._aliases("qualify", given)
         buckets = BucketCalls(self.positions, self.taken, self.scalar)
@@ -407,6 +410,11 @@ class SelectList:
         while any(f"{prefix}{self.numbers[prefix] + 1}" in some for some in taken):
             self.numbers[prefix] += 1
         return f"{prefix}{self.numbers[prefix] + 1}"
+
+
+def _is_struct(key: exp.Expr) -> bool:
+    inner = key.unnest()
+    return isinstance(inner, exp.Anonymous) and inner.name.lower() == "named_struct"
 
 
 def _with_ends(grouping: list[exp.Expr], windows: list[exp.Expr], keys: list[exp.Expr]) -> list[exp.Expr]:

@@ -203,3 +203,11 @@ WITH b AS (SELECT k FROM S), a AS (SELECT k FROM b) SELECT k FROM a
 -- says: SUM is of numbers, and this is a string
 SELECT SUM(t) OVER (PARTITION BY w) AS n FROM (SELECT CAST(x AS STRING) AS t, date_trunc('HOUR', ts) AS w FROM S) AS q
 -- error: SB104 1:12-13 "t"
+
+-- says: a struct as a key is outside the query language
+SELECT STRUCT(k, ts) AS g, COUNT(*) AS n FROM S GROUP BY g
+-- unsupported: SB110 1:8-21 "STRUCT(k, ts)"
+
+-- says: a WINDOW clause stands before GROUP BY
+SELECT k FROM S WINDOW TUMBLING (SIZE 1 HOUR)
+-- unsupported: SB110 1:24-46 "TUMBLING (SIZE 1 HOUR)"

@@ -219,3 +219,9 @@ SELECT T.ts DIV 5 AS w, MAX(S.v) AS m FROM S, T WHERE S.a = T.a AND T.ts >= S.ts
 -- what it says is NULL then
 SELECT q.m, COUNT(*) AS c FROM S LEFT JOIN (SELECT MAX(v) AS m FROM T) AS q ON S.b = 1 GROUP BY q.m
 -- bounded: 5
+
+-- What names earlier items of the list.
+--
+
+SELECT a + 1 AS c, c * 2 AS d, COUNT(*) AS n, n + c AS e FROM S GROUP BY a
+-- bounded: 11

@@ -382,3 +382,19 @@ SELECT YEAR(S.ts) AS y, MONTH(T.ts) AS m, COUNT(*) AS n FROM S JOIN T ON S.a = T
 -- not in DuckDB: a time that FLOOR rounds
 SELECT a, FLOOR(ts TO MINUTE) AS t, COUNT(*) AS n FROM S GROUP BY a, FLOOR(ts TO MINUTE)
 -- bounded: 119999998
+
+-- ksqlDB's windows.
+--
+
+SELECT a, WINDOWSTART AS w, COUNT(*) AS n FROM S WINDOW TUMBLING (SIZE 10 SECONDS) GROUP BY a
+-- bounded: 19999998
+
+SELECT a, WINDOWEND, SUM(v) AS m FROM S AS s WINDOW HOPPING (SIZE 10 SECONDS, ADVANCE BY 5 SECONDS) WHERE v > 0 GROUP BY a HAVING COUNT(*) > 1
+-- bounded: 39999996
+
+SELECT a, COUNT(*) AS n FROM S WINDOW SESSION (2 SECONDS) GROUP BY a
+-- bounded: 4000000
+
+-- an end of a window as a key
+SELECT window(ts, '10 seconds').start AS w, v % 2 AS odd, COUNT(*) AS n FROM S GROUP BY 1, 2
+-- bounded: 4
