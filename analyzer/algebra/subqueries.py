@@ -207,7 +207,10 @@ class Subqueries:
         if not self.joining or self.recursive:
             return tree
         for query in [query for root in roots for query in self.over_streams(root)]:
-            place, kind, _ = _asked(query)
+            place, kind, operands = _asked(query)
+            if exists and kind is ApplyKind.IN and len(operands) == 1:
+                tree = self._with_member(tree, query, place, operands[0])
+                continue
             grouped = None
             if kind is ApplyKind.SCALAR:
                 grouped = self._grouped(tree, self.lowered(query), place)
@@ -218,6 +221,31 @@ class Subqueries:
                 if kind is ApplyKind.EXISTS:
                     value = exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))
                 place.replace(value)
+        return tree
+
+    def _with_member(self, tree: Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr) -> Tree:
+        """``x IN (SELECT y FROM T WHERE c)`` as a value, of what EXISTS says; the same tree where that is not said.
+
+        TRUE if T has a row with c and y = x, NULL if it has one with c where y or x is NULL, and else FALSE.
+        """
+        value = _qualified(operand.copy(), (), self.columns(tree))
+        if value is None or not isinstance(query, exp.Select) or len(query.expressions) != 1 or _of_any(query) is None:
+            return tree
+        member = query.expressions[0].unalias()
+        of_these = exp.EQ(this=exp.paren(member.copy()), expression=exp.paren(value.copy()))
+        found = list[exp.Expr]()
+        for condition in (of_these, exp.Is(this=exp.paren(member.copy()), expression=exp.Null()), None):
+            one = _of_any(query)
+            assert one is not None, "a plain SELECT"
+            grouped = self._grouped(tree, self.lowered(one.where(condition, copy=False)), place)
+            if grouped is None:
+                return tree
+            tree = grouped[0]
+            found.append(exp.Not(this=exp.Is(this=grouped[1], expression=exp.Null())))
+        same, null, some = found
+        unknown = exp.or_(null, exp.and_(exp.Is(this=exp.paren(value), expression=exp.Null()), some))
+        cases = [exp.If(this=same, true=exp.true()), exp.If(this=unknown, true=exp.Null())]
+        place.replace(exp.Paren(this=exp.Case(ifs=cases, default=exp.false())))
         return tree
 
     def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:

@@ -44,13 +44,13 @@ SELECT k FROM S FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'
 SELECT k FROM S
 -- bounded
 
--- says: this is outside the query language so far: NOT IN beside another subquery below OR
+-- says: the bound is proved, but it is so large
 SELECT S.k FROM S WHERE S.b NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) OR S.k NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)
--- unsupported: SB110 1:110-191 "S.k NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+-- bounded: SB208 1:110-191 "S.k NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
 
 -- says: this is outside the query language so far: IN with a subquery over streams inside an expression
-SELECT S.k, S.k IN (SELECT T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) AS e FROM S
--- unsupported: SB110 1:13-90 "S.k IN (SELECT T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+SELECT S.k, (S.k, 1) IN (SELECT T.k, T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) AS e FROM S
+-- unsupported: SB110 1:13-100 "(S.k, 1) IN (SELECT T.k, T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
 
 SELECT S.k, EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) AS e FROM S
 -- bounded: SB208 1:13-102 "EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"

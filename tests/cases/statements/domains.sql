@@ -225,3 +225,10 @@ SELECT q.m, COUNT(*) AS c FROM S LEFT JOIN (SELECT MAX(v) AS m FROM T) AS q ON S
 
 SELECT a + 1 AS c, c * 2 AS d, COUNT(*) AS n, n + c AS e FROM S GROUP BY a
 -- bounded: 11
+
+-- IN as a value.
+--
+
+-- of all earlier rows
+SELECT S.v, S.b IN (SELECT T.b FROM T WHERE T.a = S.a AND T.ts <= S.ts) AS known FROM S
+-- bounded: 100

@@ -398,3 +398,12 @@ SELECT a, COUNT(*) AS n FROM S WINDOW SESSION (2 SECONDS) GROUP BY a
 -- an end of a window as a key
 SELECT window(ts, '10 seconds').start AS w, v % 2 AS odd, COUNT(*) AS n FROM S GROUP BY 1, 2
 -- bounded: 4
+
+-- IN as a value.
+--
+
+SELECT S.a, S.v IN (SELECT T.v FROM T WHERE T.b = S.b AND T.ts BETWEEN S.ts - INTERVAL 3 SECONDS AND S.ts) AS known FROM S
+-- bounded: 36000000
+
+SELECT S.b, CASE WHEN S.v NOT IN (SELECT T.v FROM T WHERE T.ts BETWEEN S.ts - INTERVAL 2 SECONDS AND S.ts AND T.a > 2) THEN 'new' ELSE 'old' END AS k FROM S WHERE S.a < 3
+-- bounded: 16000000
