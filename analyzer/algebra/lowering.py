@@ -300,8 +300,8 @@ class Lowering:
             self.once.pop()
             return self._select(with_window_as_key(node, given, self.positions), ctes)
         if not self.written and may_generate(node):
-            made = Generators(self.positions, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
-            return self._select(made.without(node), ctes)
+            several = Generators(self.positions, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
+            return self._select(several.without(node), ctes)
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
             latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
