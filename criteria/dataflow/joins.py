@@ -53,8 +53,9 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
 
 _NOW = (
-    "compare the column that is the stream's timestamp, WHERE ts > now() - INTERVAL 1 HOUR; for rows after which nothing "
-    "came for an hour, NOT EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+    "compare the column that is the stream's timestamp, WHERE ts > now() - INTERVAL 1 HOUR; for rows after which "
+    "nothing came for an hour, NOT EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + "
+    "INTERVAL 1 HOUR)"
 )
 _MOST_COMPARED = 12
 """Streams in joins of joins whose rows may also be kept joined, which takes long to judge of many."""
