@@ -61,11 +61,12 @@ MADE = {  # with the same in DuckDB's words, where sqlglot does not write that
     "SELECT k, MAX(v) AS m FROM S LATERAL VIEW stack(2, 'a', a, 'b', b) AS k, v GROUP BY k": (
         2, "SELECT 'a' AS k, MAX(a) AS m FROM S WHERE a IS NOT NULL OR b IS NULL OR TRUE GROUP BY k UNION ALL "
         "SELECT 'b', MAX(b) FROM S GROUP BY 1"),
+    "SELECT a, explode(array(b, 1.5D, NULL)) AS x FROM S": (0, "SELECT a, unnest([b::DOUBLE, 1.5, NULL]) AS x FROM S"),
     "SELECT S.b, t.x, y FROM S LATERAL VIEW explode(array(a, b)) t AS x LATERAL VIEW explode(array(t.x, 0)) AS y": (
         0, "SELECT b, x, unnest([x, 0]) AS y FROM (SELECT b, unnest([a, b]) AS x FROM S)"),
     "SELECT S.a, d FROM S CROSS JOIN UNNEST(sequence(1, 3)) AS t(d) WHERE d >= S.a": (
         0, "SELECT S.a, d FROM S, (VALUES (1), (2), (3)) AS t(d) WHERE d >= S.a"),
-    "SELECT S.a, r.id FROM S JOIN range(1, 3) AS r WHERE r.id <= S.a": (
+    "SELECT S.a, r.id FROM S JOIN range(1, 3) AS r ON r.id <= S.a": (
         0, "SELECT S.a, r.id FROM S, (VALUES (1), (2)) AS r(id) WHERE r.id <= S.a"),
     "SELECT S.b, R.b AS c, x FROM S JOIN R ON R.a = S.a LATERAL VIEW explode(array(S.a, S.b)) t AS x": (
         0, "SELECT b, c, unnest([a, b]) AS x FROM (SELECT S.a, S.b, R.b AS c FROM S JOIN R ON R.a = S.a)"),

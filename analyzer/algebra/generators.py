@@ -25,7 +25,10 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.calendar_text import parse_date
 from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.elements import parts
+from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.findings import Finding, Positions
 
 ColumnsOf = Callable[[exp.Expr], Schema]
@@ -177,10 +180,12 @@ class Generators:
             if not _is_source(join.this):
                 continue
             on, side = join.args.get("on"), join.side
-            plain = on is None or (isinstance(on, exp.Boolean) and on.this) or on.sql() == "1 = 1"
+            plain = on is None or not side or (isinstance(on, exp.Boolean) and on.this)
             if not plain or side in ("RIGHT", "FULL") or join.args.get("using") or join.kind in ("SEMI", "ANTI"):
                 message = "a join with rows that a function makes, other than CROSS JOIN or LEFT JOIN … ON TRUE, is"
                 raise self._finding(f"{message} outside the query language", join.this, "write the condition in WHERE")
+            if on is not None and not side:
+                node.where(on.copy(), copy=False)
             found.append(self._of_entry(join.this, side == "LEFT"))
             node.args["joins"] = [one for one in node.args["joins"] if one is not join]
         if node.args.get("from_") is None and node.args.get("joins"):
@@ -271,7 +276,7 @@ class Generators:
         called = inner.name.lower() if isinstance(inner, exp.Anonymous) else ""
         given = inner.expressions
         if called == "array" and given:
-            return [_Row((value.copy(),)) for value in given]
+            return [_Row((value,)) for value in self._alike(given, owner)]
         if called == "sequence":
             return [_Row((value,)) for value in self._sequence(inner)]
         if called == "array_repeat" and len(given) == 2 and (number := _whole(given[1])) is not None:
@@ -287,6 +292,14 @@ class Generators:
             message = f"nothing says how many rows {self._text(one.call)} makes of one at most"
             raise self._finding(message, one.call, _LIMIT)
         return [_element(inner, start + place) for place in range(most)]
+
+    def _alike(self, values: Sequence[exp.Expr], owner: exp.Expr | None) -> list[exp.Expr]:
+        """Values of the type that an array of them has."""
+        columns = self.columns(owner) if owner is not None else ()
+        kinds = [type_of(value, columns)[0] or ANY for value in values]
+        kind = common([Folded(None, one) for one in kinds])
+        same = ANY in (kind, *kinds) or len(set(kinds)) == 1
+        return [value.copy() if same else exp.cast(value.copy(), kind.name, dialect="spark") for value in values]
 
     def _most(self, node: exp.Select, array: exp.Expr) -> int | None:
         """How many elements an array has at most; None where nothing says so."""
