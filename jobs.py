@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from streambound.analyzer.catalog import Catalog
+    from streambound.analyzer.statement import Statement
     from streambound.criteria.check import Checked
     from streambound.recheck.oracle.reference import StatementReference
     from streambound.recheck.oracle.reference_periods import PeriodReference
@@ -180,6 +181,7 @@ def compiled_of(
         return job_of(catalog, checked, placement, tick=tick)
     from streambound.synopsis_exec.period_job import compiled_periods
 
+    _check_table(checked.statement, catalog)
     if placement is not None:
         raise UsageError("a SEQ statement keeps no state, so it has no placement", remedy="leave --placement out")
     return compiled_periods(checked.blocks, catalog)
@@ -201,14 +203,41 @@ def job_of(
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.plan import make_plan
 
+    _check_table(checked.statement, catalog)
     if (circuit := planned_circuit(checked, catalog, unbounded)) is not None:
-        return compiled(circuit, placement, tick)
+        return _emitting(compiled(circuit, placement, tick), checked.statement, catalog)
     try:
-        return compiled(make_plan(decision_of(checked), catalog, unbounded), placement)
+        plan = make_plan(decision_of(checked), catalog, unbounded)
+        return _emitting(compiled(plan, placement), checked.statement, catalog)
     except StreamboundError as error:
         if accepted := acceptance(checked, catalog):
             error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
         raise
+
+
+def _check_table(statement: Statement, catalog: Catalog) -> None:
+    """Raise NotExecutableError where a table, whose rows are replaced by a key, would get other results."""
+    from streambound.synopsis_exec.kept_results import refused
+
+    sink = catalog.sink(statement.name)
+    if sink is not None and sink.target is not None and sink.target.table and not statement.upserts:
+        what = f"rows of its sink, the table {sink.target.table}, are replaced by a key"
+        remedy = "ask for that: -- streambound: emit upsert"
+        raise refused(statement.name, what, remedy, statement.source.file, statement.span.line)
+
+
+def _emitting(compiled: CompiledJob, statement: Statement, catalog: Catalog) -> CompiledJob:
+    """The job, by the result's key where the statement asks for that; raises NotExecutableError for a column `_op`."""
+    from streambound.criteria.dataflow.result_key import result_key
+    from streambound.synopsis_exec.job_spec import upserting
+    from streambound.synopsis_exec.kept_results import check_columns
+
+    if not statement.upserts:
+        return compiled
+    columns = compiled.plan.columns
+    check_columns(statement.name, columns, None, statement.source.file, statement.span.line, added=("_op",))
+    key = [columns[place].name for place in result_key(statement, catalog)]
+    return replace(compiled, job=upserting(compiled.job, key))
 
 
 def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:

@@ -58,6 +58,7 @@ class SinkDocument(TargetDocument, total=False):
     """Where the results of a query go, and its bad rows."""
 
     call: str
+    table: str
     quarantine: TargetDocument
 
 

@@ -22,6 +22,8 @@ class EmitMode(StrEnum):
     """Each change, when it happens: rows come, and are taken back."""
     FINAL = "final"
     """What does not change any more, once."""
+    UPSERT = "upsert"
+    """Changes, by the result's key: the row that there is from now on, or that there is none."""
     FRAGMENTS = "fragments"
     """Of rows with periods: the parts of a period that are known, as they become known."""
     PARTS = "parts"

@@ -20,7 +20,11 @@ _SOURCE_KEYS = keys(SourceDocument)
 _SINK_KEYS = keys(SinkDocument)
 _TARGET_KEYS = keys(TargetDocument)
 _FILE_SINKS = ("avro", "csv", "json", "orc", "parquet")
-_SINKS = (*_FILE_SINKS, "kafka", "noop")
+_DATABASES = ("sqlite", "duckdb")
+"""Databases that are files."""
+TABLES = (*_DATABASES, "postgres", "delta", "iceberg")
+"""What has tables, whose rows upserts replace by their key."""
+_SINKS = (*_FILE_SINKS, *TABLES, "kafka", "noop")
 _KAFKA_NEEDS = ("kafka.bootstrap.servers", "topic")
 _CALL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _LOSES = ("ignorecorruptfiles", "ignoremissingfiles", "mode", "columnnameofcorruptrecord", "badrecordspath")
@@ -51,11 +55,12 @@ class SourceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What Spark writes to: a format, a path (empty for Kafka) and options."""
+    """What is written to: a format, a path (empty for Kafka) and options; of a database the ``table``."""
 
     format: str
     path: str = ""
     options: Options = ()
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ def read_sink(reader: TomlReader, query: str, value: object, path: Path) -> Sink
         quarantine = _target(reader, inner, where, _FILE_SINKS)
     if "call" not in body:
         return Sink(query, _target(reader, body, path, _SINKS), "", quarantine)
-    if body.keys() & {*_TARGET_KEYS}:
+    if body.keys() & {*_TARGET_KEYS, "table"}:
         raise reader.fail("a sink has either a format, path and options or a call", path)
     call = body["call"]
     if not (isinstance(call, str) and _CALL.fullmatch(call)):
@@ -147,15 +152,20 @@ def _target(reader: TomlReader, body: Mapping[str, Any], path: Path, formats: tu
     if kind not in formats:
         remedy = 'for anything else write a function: call = "module:function"' if formats == _SINKS else ""
         raise reader.fail(f"the format of a sink must be one of {', '.join(formats)}", (*path, "format"), remedy)
-    if not isinstance(where, str) or bool(where) != (kind in _FILE_SINKS):
-        need = f"a sink of the format {kind} needs a path" if kind in _FILE_SINKS else f"{kind} has no path"
+    files = (*_FILE_SINKS, *_DATABASES)
+    if not isinstance(where, str) or bool(where) != (kind in files):
+        need = f"a sink of the format {kind} needs a path" if kind in files else f"{kind} has no path"
         raise reader.fail(need, (*path, "path"))
+    table = body.get("table", "")
+    if not isinstance(table, str) or bool(table) != (kind in TABLES):
+        need = f"a sink of the format {kind} needs a table" if kind in TABLES else f"{kind} has no table"
+        raise reader.fail(need, (*path, "table"))
     options = _options(reader, body, path, {"path": "it is a key of the sink"})
     given = {key.lower() for key, _ in options}  # Spark takes them in any case
     missing = [key for key in _KAFKA_NEEDS if kind == "kafka" and key not in given]
     if missing:
         raise reader.fail(f"a kafka sink needs the option {missing[0]!r}", (*path, "options"))
-    return Target(kind, where, options)
+    return Target(kind, where, options, table)
 
 
 def _options(reader: TomlReader, body: Mapping[str, Any], path: Path, unfit: Mapping[str, str]) -> Options:

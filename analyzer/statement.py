@@ -82,5 +82,10 @@ class Statement:
 
     @property
     def other_mode(self) -> Emission | None:
-        """What it asks for instead of changes."""
-        return None if self.emit is None or self.emit.mode is EmitMode.CHANGES else self.emit
+        """What it asks for instead of changes; upserts are changes, too."""
+        return None if self.emit is None or self.emit.mode in (EmitMode.CHANGES, EmitMode.UPSERT) else self.emit
+
+    @property
+    def upserts(self) -> bool:
+        """Whether it asks for the row of each key."""
+        return self.emit is not None and self.emit.mode is EmitMode.UPSERT

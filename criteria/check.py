@@ -169,6 +169,16 @@ def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Ch
     if statement.blocks and statement.tree is not None:
         return _of_blocks(statement, catalog)
     lowered = lower(statement, catalog)
+    found = _decided_as_changes(statement, catalog, lowered, proving)
+    if statement.upserts and found.verdict is Verdict.BOUNDED:
+        from streambound.criteria.dataflow.result_key import without_key
+
+        if (refused := without_key(statement, lowered, catalog)) is not None:
+            return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog)
+    return found
+
+
+def _decided_as_changes(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
     if proving and (bounded := _bounded_when_joined(statement, catalog, lowered)) is not None:
         return bounded
     found = _of_lowered(statement, catalog, lowered, proving)
@@ -394,7 +404,7 @@ def _propositions(said: Sequence[Violation]) -> str:
 
 def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
     """A statement with SEQ blocks: nothing arrives, so nothing is kept for what may arrive."""
-    from streambound.criteria.periods.decide import reads_streams
+    from streambound.criteria.periods.decide import reads_streams, refused_emission
     from streambound.temporal.statement import read_statement
 
     found = read_statement(statement, catalog)
@@ -402,6 +412,8 @@ def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
         return Checked(statement, _undecided([found]), (found,), catalog=catalog)
     if reads_streams(found):
         return _of_period_streams(statement, found, catalog)
+    if statement.upserts and (refused := refused_emission(statement)) is not None:
+        return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog)
     return Checked(statement, Verdict.BOUNDED, (), catalog=catalog, blocks=found)
 
 

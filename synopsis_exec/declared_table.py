@@ -78,7 +78,7 @@ def sink_specs(sink: Sink | None) -> tuple[spec.SinkSpec | None, spec.SinkSpec |
 
 
 def _target(target: Target) -> spec.SinkSpec:
-    return spec.SinkSpec(target.format, target.path, target.options)
+    return spec.SinkSpec(target.format, target.path, target.options, table=target.table)
 
 
 def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -> spec.Derived:

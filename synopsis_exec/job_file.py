@@ -84,6 +84,7 @@ def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
 def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
     what = "each result once" if query.distinct else "results with their multiplicities"
+    what = f"the row of each {', '.join(job.key)}" if job.key else what
     needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
     entries = query.bound.entries.text
     if isinstance(query, PlannedCircuit) and query.bound.grows:

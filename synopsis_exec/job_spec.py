@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -65,6 +65,12 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
     )
     job = replace(job, placement=placement(job, plan, forced), functions=tuple(_called(plan.functions, job)))
     return with_engine(job)
+
+
+def upserting(job: spec.JobSpec, key: Sequence[str]) -> spec.JobSpec:
+    """The job that returns the row of each key; its checkpoint is no other one's, as what went before is missing."""
+    by = sha256(f"{job.saved.query} by {json.dumps([*key])}".encode()).hexdigest()
+    return replace(job, key=tuple(key), saved=replace(job.saved, query=by))
 
 
 def _called(functions: Iterable[UserFunction], job: spec.JobSpec) -> Iterator[spec.PythonFunction]:

@@ -145,7 +145,7 @@ def check_columns(
         elif column.name.lower() in added:
             what = f"{column.name} is a column that the job adds itself"
             remedy = "give the column another name with AS"
-        elif column.name.lower() == "batch" and sink is not None and sink.target is not None and sink.target.path:
+        elif column.name.lower() == "batch" and _has_files(sink):
             what = f"its sink's files have a column {column.name} of their own, the number of the batch"
             remedy = "give the column another name with AS"
         elif column.type.family is Family.OTHER and column.type.name != "void" and not is_interval(column.type):
@@ -155,3 +155,8 @@ def check_columns(
         else:
             continue
         raise refused(name, what, remedy, file, line)
+
+
+def _has_files(sink: Sink | None) -> bool:
+    """Whether results are files of Spark's, a directory for each batch."""
+    return sink is not None and sink.target is not None and bool(sink.target.path) and not sink.target.table

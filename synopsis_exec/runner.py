@@ -54,6 +54,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "expression": RuntimeLimitError,
     "spark": InputError,
     "lineage": RuntimeLimitError,
+    "key": RuntimeLimitError,
 }
 _REMEDIES = {
     "limit": "is max_rate or max_per_timestamp in the catalog too low? The job was stopped before memory could grow",

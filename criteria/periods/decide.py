@@ -192,7 +192,7 @@ def refused_emission(statement: Statement) -> Diagnostic | None:
     Rows with b <= t only are valid at t, and later ones have b >= w > t.
     """
     asked = statement.emit
-    if asked is None or asked.mode is not EmitMode.CHANGES:
+    if asked is None or asked.mode not in (EmitMode.CHANGES, EmitMode.UPSERT):
         return None
     message = f"emit {asked.mode} is outside the query language here: what SEQ VT prints never changes"
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, asked.at, _HELP)

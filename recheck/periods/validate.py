@@ -64,7 +64,7 @@ def seq_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
     if found.outer or len(found.blocks) > 1:
         return Proof(("SQL around a SEQ block has no certificate",))
     emit = EmitMode.FINAL if statement.emit is None else statement.emit.mode
-    if emit is EmitMode.CHANGES:
+    if emit in (EmitMode.CHANGES, EmitMode.UPSERT):
         return Proof(("what a SEQ block prints never changes",))
     block = found.blocks[0]
     states = _random(block, catalog, emit) if isinstance(block, LineageBlock) else _snapshots(block, catalog, emit)

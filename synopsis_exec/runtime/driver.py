@@ -30,7 +30,7 @@ from streambound_runtime.reading.batch import Arrived, Batch
 from streambound_runtime.reading.relations import read_relations
 from streambound_runtime.results import json_value
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import NoSinks, Sinks
+from streambound_runtime.sinks import Sinks, SinksHere
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Driver:
     ) -> None:
         self.job, self.settings, self.report = job, settings, report
         self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint), "embedded" if spark is None else "spark")
-        self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
+        self.sinks = SinksHere(job, settings) if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
         self.bad_relation_rows = BadRows(job.quarantine_limit.most)
         use_functions(spark, job.functions, settings.base)
@@ -162,6 +162,7 @@ class Driver:
 
     def fold(self, arrived: Batch, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""
+        self.sinks.check_again(batch, self.checkpoint.store.read("finished"))
         previous = batch - 1 if batch else None
         if self.batch != previous:
             self.restart(previous, self.checkpoint.before(batch))

@@ -15,12 +15,13 @@ from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.period_plan import SliceFilter, SliceJoin, SlicePlan, SliceProject, operators_of
 from streambound_runtime.reading.input_log import InputLog, ListedFiles, why_not_local
 from streambound_runtime.settings import Settings
+from streambound_runtime.sinks import table_sink
 from streambound_runtime.spec import JobSpec
 
 
 def needs_spark(job: JobSpec, settings: Settings) -> str | None:
     """What of a job needs Spark, in words; None where it can run without."""
-    if job.sink is not None or job.quarantine is not None:
+    if job.quarantine is not None or (job.sink is not None and table_sink(job, settings) is None):
         return "its sink in the catalog is written by Spark"
     if not settings.ends:
         return "it runs on, with a micro-batch at each interval"

@@ -111,6 +111,9 @@ def _beside(source: SourceSpec) -> list[str]:
 
 def in_words(sink: SinkSpec, settings: Settings) -> str:
     """Where results or bad rows go."""
+    if sink.table:
+        place = located(sink.path, settings) or lowered(sink, settings).get("dbname", "")
+        return f"the table {sink.table} of {sink.format} {place}".rstrip()
     if sink.format != "kafka":
         return located(sink.path, settings) or sink.format
     given = lowered(sink, settings)

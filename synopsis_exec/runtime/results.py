@@ -29,7 +29,9 @@ _COPIES = 1000
 """Duplicates of a result that are written at a time."""
 _SECOND = 1_000_000
 """In microseconds."""
-_COUNT = sql_type("bigint")
+_COUNT, _TEXT = sql_type("bigint"), sql_type("string")
+OP, UPSERT, DELETE = "_op", "upsert", "delete"
+"""Of upserts the column that says what they are, and its values: a row that there is now, and one that is gone."""
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -55,12 +57,15 @@ def _write_some(file: TextIO, job: JobSpec, results: Delta, multiplicity: str) -
 
 
 def result_lines(job: JobSpec, results: Delta) -> pa.Array:
-    """Results as lines of JSON: the select list, `_ts` and `_mult`."""
+    """Results as lines of JSON: the select list, `_ts` and `_mult`, or of upserts `_op`."""
     import pyarrow.compute as pc
 
     cells = [(c.name, sql_type(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
     cells += [("_ts", sql_type(job.time_type), results.time, None)] if job.plan.timed else []
-    cells += [("_mult", _COUNT, results.weights(), None)] if job.plan.counted else []
+    if job.key:
+        cells += [(OP, _TEXT, np.where(results.weights() > 0, UPSERT, DELETE).astype(object), None)]
+    elif job.plan.counted:
+        cells += [("_mult", _COUNT, results.weights(), None)]
     parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
         check_fits(name, values, null, sql_type(job.multiplicity) if name == "_mult" else kind)
@@ -167,13 +172,19 @@ def _moments(values: Values) -> pa.Array:
     return pc.replace_substring(texts, " ", "T")
 
 
-def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:
-    """Lines of results as a table with the types of the select list, `_ts` and `_mult`, as Spark has them."""
-    import pyarrow as pa
-
+def result_types(job: JobSpec) -> dict[str, str]:
+    """The columns of results with their types: the select list, `_ts` and `_mult`, or of upserts `_op`."""
     types = {column.name: column.type for column in job.columns}
     types |= {"_ts": job.time_type} if job.plan.timed else {}
-    types |= {"_mult": job.multiplicity} if job.plan.counted else {}
-    kinds = {name: sql_type("string" if kind == "void" else kind) for name, kind in types.items()}
+    if job.key:
+        return types | {OP: "string"}
+    return types | ({"_mult": job.multiplicity} if job.plan.counted else {})
+
+
+def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:
+    """Lines of results as a table with their types, as Spark has them."""
+    import pyarrow as pa
+
+    kinds = {name: sql_type("string" if kind == "void" else kind) for name, kind in result_types(job).items()}
     _, columns = read_objects(pa.array(lines, pa.string()), kinds, records=False)
     return pa.table({name: typed_values(columns[name].encoded(), kind) for name, kind in kinds.items()})

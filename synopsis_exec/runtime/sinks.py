@@ -6,19 +6,23 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.endpoints import in_words, local_path, located, options_of, with_remedy
+from streambound_runtime.endpoints import filled, in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.failures import in_one_line
 from streambound_runtime.python_functions import function
+from streambound_runtime.results import DELETE, OP, UPSERT, result_types, typed_results
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
+from streambound_runtime.table_sinks import TableSink
 from streambound_runtime.visible import seen
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     Call = Callable[[DataFrame, int], object]
@@ -29,7 +33,22 @@ BAD_ROW = (
 )
 
 
-class Sinks:
+class _Upserts:
+    """What sinks with and without Spark say of upserts."""
+
+    job: JobSpec
+    settings: Settings
+
+    def check_again(self, batch: int, finished: bytes | None) -> None:
+        """Raise JobError for a batch in the place of the one that closed all, where that cannot be taken back."""
+        sink = self.job.sink
+        kept = sink is not None and (sink.table or (self.job.key and sink.format == "kafka"))
+        if sink is not None and kept and finished == str(batch).encode():
+            what = f"{in_words(sink, self.settings)} has what was closed when the input ended, and there is more"
+            raise usage(f"{what}: begin with a new checkpoint and an empty table, and use --trigger available")
+
+
+class Sinks(_Upserts):
     """Writes what a batch left as lines of JSON to the catalog's sinks, by Spark, before the batch's state is saved.
 
     A batch that is replayed replaces what it wrote before: files are in a directory of their batch, and a function is
@@ -43,13 +62,16 @@ class Sinks:
             function("the sink", job.sink.call, settings.base) if job.sink is not None and job.sink.call else None
         )
         self.columns = result_columns(job)
+        self.table = table_sink(job, settings)
 
     def check_new(self) -> None:
         """Raise JobError when the files of a job that begins would come among those of another one."""
         for sink in (self.job.sink, self.job.quarantine):
             path = located(sink.path, self.settings) if sink is not None else ""
-            if path and self._holds_batches(path):
+            if path and sink is not None and not sink.table and self._holds_batches(path):
                 raise usage(f"{path} holds the batches of another run; remove them, or name another path")
+        if self.table is not None:
+            self.table.check_new()
 
     def _holds_batches(self, path: str) -> bool:
         folder = local_path(path)
@@ -66,6 +88,10 @@ class Sinks:
         sink = self.job.sink
         if self.call is not None:
             self._called(self.call, rows(), batch)
+        elif self.table is not None:
+            self.table.write(rows().toArrow() if number else None, batch)
+        elif sink is not None and sink.table:
+            self._merge(sink, rows, batch, number)
         elif sink is not None:
             self._write(sink, rows, batch, number, nulls=True)
 
@@ -111,6 +137,25 @@ class Sinks:
             why = with_remedy(in_one_line(error), sink.format)
             raise unwritable(f"cannot write batch {batch} to {in_words(sink, self.settings)}: {why}") from error
 
+    def _merge(self, sink: SinkSpec, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
+        """Merge a batch's upserts into a table of Spark's, at once; the same ones again change nothing."""
+        same = " AND ".join(f"old.{name} <=> new.{name}" for name in map(quoted, self.job.key))
+        names = [quoted(column.name) for column in self.job.columns]
+        new = ", ".join(f"new.{name}" for name in names)
+        sql = (
+            f"MERGE INTO {filled(sink.table)} AS old USING {{new}} AS new ON {same} "
+            f"WHEN MATCHED AND new.{OP} = '{DELETE}' THEN DELETE "
+            f"WHEN MATCHED THEN UPDATE SET {', '.join(f'old.{name} = new.{name}' for name in names)} "
+            f"WHEN NOT MATCHED AND new.{OP} = '{UPSERT}' THEN INSERT ({', '.join(names)}) VALUES ({new})"
+        )
+        try:
+            if number:
+                self.spark.sql(sql, new=rows())
+        except Exception as error:
+            raise unwritable(
+                f"cannot write batch {batch} to {in_words(sink, self.settings)}: {in_one_line(error)}"
+            ) from error
+
     def _remove(self, place: str) -> None:
         """Remove what an earlier try of a batch without results wrote; elsewhere than here, empty it."""
         folder = local_path(place) if place else None
@@ -120,32 +165,41 @@ class Sinks:
             self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
 
 
-class NoSinks:
-    """Of a run without Spark: results and bad rows are files that its end writes."""
+class SinksHere(_Upserts):
+    """Of a run without Spark: results go to a table, or are files that its end writes, as bad rows are."""
+
+    def __init__(self, job: JobSpec, settings: Settings) -> None:
+        self.job, self.settings, self.table = job, settings, table_sink(job, settings)
 
     def check_new(self) -> None:
-        """Nothing is written that could be there."""
+        """Raise JobError where the job begins and the table is none for it."""
+        if self.table is not None:
+            self.table.check_new()
 
-    def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
-        """The batch's lines are in the checkpoint."""
+    def results(self, rows: Callable[[], pa.Table], batch: int, number: int) -> None:
+        """Write the results of a batch, so many rows, to the table."""
+        if self.table is not None:
+            self.table.write(rows() if number else None, batch)
 
     def bad_rows(self, part: str, batch: int, number: int) -> None:
         """The batch's lines are in the checkpoint."""
 
-    def lines(self, part: str) -> DataFrame:
-        """Only a sink reads them."""
-        raise AssertionError(part)
+    def lines(self, part: str) -> pa.Table:
+        """Results in a file of lines of JSON."""
+        file = local_path(part) or Path(part)
+        return typed_results(self.job, file.read_text(encoding="utf-8").splitlines())
+
+
+def table_sink(job: JobSpec, settings: Settings) -> TableSink | None:
+    """The table of a database that results go to; None where they go elsewhere."""
+    written = job.sink is not None and job.sink.format in ("sqlite", "duckdb", "postgres")
+    return TableSink(job.sink, job, settings) if job.sink is not None and written else None
 
 
 def result_columns(job: JobSpec) -> str:
     """The columns of results, as Spark declares them; a NULL that nothing gives a type is a string."""
-    columns = [f"{quoted(column.name)} {_written(column.type)}" for column in job.columns]
-    columns += [f"`_ts` {_written(job.time_type)}"] if job.plan.timed else []
-    return ", ".join([*columns, *([f"_mult {job.multiplicity}"] if job.plan.counted else [])])
-
-
-def _written(kind: str) -> str:
-    return "STRING" if kind == "void" else spark_name(kind)
+    types = result_types(job).items()
+    return ", ".join(f"{quoted(name)} {'STRING' if kind == 'void' else spark_name(kind)}" for name, kind in types)
 
 
 def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:

@@ -159,15 +159,17 @@ class ResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class SinkSpec:
-    """What results or bad rows are written to: a format of Spark's with its path and options, or a function.
+    """What results or bad rows are written to: a format of Spark's with its path and options, a table, or a function.
 
-    ``call`` is ``module:function``, called with a DataFrame and the number of the batch.
+    A ``table`` takes upserts: of a database, or one of Spark's in the format. ``call`` is ``module:function``, called
+    with a DataFrame and the number of the batch.
     """
 
     format: str = ""
     path: str = ""
     options: Options = ()
     call: str = ""
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,8 @@ class JobSpec:
 
     ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
     unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``,
-    ``functions`` those of the user's own that expressions call.
+    ``functions`` those of the user's own that expressions call. With a ``key``, columns in which no two results agree,
+    a batch's results are upserts: of each key that changed the row that there is now, or that there is none.
     """
 
     name: str
@@ -228,6 +231,7 @@ class JobSpec:
     quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
     placement: Placement = Placement()
     functions: tuple[PythonFunction, ...] = ()
+    key: tuple[str, ...] = ()
 
     @property
     def multiplicity(self) -> str:

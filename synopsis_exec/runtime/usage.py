@@ -19,6 +19,8 @@ def checked(job: JobSpec, settings: Settings) -> Settings:
 
     Raises JobError for results that cannot be written and input that is not there.
     """
+    if settings.multiplicity == "rows" and job.key:
+        raise usage("upserts have no multiplicity, as there is one row of each key: --multiplicity count")
     if settings.multiplicity == "rows" and job.plan.retracts:
         raise usage("the query takes results back, which lines without a multiplicity cannot say: --multiplicity count")
     if not re.fullmatch(r"end|available|\d+ (second|minute|hour)s?", settings.trigger):

@@ -41,7 +41,7 @@ def test_a_comment_before_a_query_is_told_rather_than_its_clause() -> None:
     assert statement.emit is not None and statement.emit.mode == "changes"
 
 
-FOLLOWED = "emit is followed by changes, final, fragments or parts, and nothing else"
+FOLLOWED = "emit is followed by changes, final, upsert, fragments or parts, and nothing else"
 OUTSIDE = "is outside the query language so far: results are printed as changes"
 LEFT_OUT = "leave it out"
 

@@ -23,11 +23,13 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import Family
 from streambound.criteria.check import unproved
 from streambound.criteria.dataflow.decision import JudgedOperators
 from streambound.criteria.dataflow.final import never_final
+from streambound.criteria.dataflow.result_key import result_key
 from streambound.criteria.vocabulary import Verdict
 from streambound.incremental.evaluate import SourceChange, evaluate, ticks
 from streambound.incremental.pipeline import stages
@@ -142,9 +144,8 @@ class World:
 
     def changes(self, text: str) -> Views | None:
         """What the reference evaluator says comes and goes at each time; None where it cannot execute the text."""
-        (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
         try:
-            circuit = circuit_of(statement, self.catalog)
+            circuit = circuit_of(_statement(text), self.catalog)
             times, given = ticks(self._sent(self._read(text)))
             *_, last = stages(circuit)
             each = zip(times, evaluate(last.circuit, given), strict=True)
@@ -230,6 +231,10 @@ def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
         for end, view in wished.items():
             if totals[end] != view:
                 different = different or f"at {end}: {oracle} {dict(view)}, the job {dict(totals[end])}"
+    key = result_key(_statement(text), world.catalog)
+    for end, view in wanted.items():
+        if key and any(n > 1 for n in Counter(tuple(row[p] for p in key) for row in view.elements()).values()):
+            different = different or f"at {end}: two rows agree in the columns {key}, {dict(view)}"
     if any(now > end for now in views for end in times[-1:]):
         different = different or f"something is printed after {times[-1]}"
     if bounded and limit is not None and max(entries, default=0) > limit:
@@ -268,7 +273,7 @@ def _wrong_in_the_end(
 
 def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircuit | None] | str:
     """The job's plan, whether the query is bounded, and the plan of final results; why there is none."""
-    (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
+    statement = _statement(text)
     if lower(statement, world.catalog).query is not None:
         return "select-project-join"
     checked = unproved(statement, world.catalog)
@@ -282,6 +287,11 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
         return plan, bounded, final
     except StreamboundError as error:
         return error.message
+
+
+def _statement(text: str) -> Statement:
+    (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
+    return statement
 
 
 def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tuple[Views, list[int], int | None, bool]:

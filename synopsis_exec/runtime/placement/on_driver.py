@@ -7,7 +7,7 @@ What operators compute of rows is one query a tick.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -31,15 +31,16 @@ from streambound_runtime.placement.result_rows import (
     computing,
     deltas_of,
     first_of_set,
+    in_order,
     of_plan,
     results_of_node,
     without_time,
-    write_in_order,
 )
 from streambound_runtime.placement.results_in_process import (
     first_of_set_in_process,
     made_in_process,
     results_in_process,
+    upserts_in_process,
 )
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
@@ -105,40 +106,56 @@ class OnDriver:
         """Close the timestamps before one, and write their results."""
         self.add_arrived()
         results, closed, highest = 0, 0, self.operator.entries()
-        refused = list[RejectedRow]()
+        refused, changes = list[RejectedRow](), list["pa.RecordBatch"]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
+            write = partial(self._write, changes if self.job.key else file)
             if deltas := {} if until is None else self.open.closed(until):
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
-                results = self._write(file, found, before)
+                results = write(found, before)
                 closed = len(times_of(deltas.values()))
                 highest = max(highest, self.operator.peak)
                 refused = self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history, self.operator.beyond())
-            results += self._write(file, self.operator.step({}, until, last), None)
+            results += write(self.operator.step({}, until, last), None)
             highest = max(highest, self.operator.peak)
+            if changes:
+                results = self._write_upserts(file, changes)
         return Closed(results, closed, self.operator.entries(), highest, tuple(refused), self.operator.open_since())
 
-    def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
-        """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
-        job, spark = self.job, self.run.spark
-        if job.computed is None:
-            return write_results(file, job, found, self.run.settings.multiplicity)
+    def _write(self, to: TextIO | list[pa.RecordBatch], found: Delta, before: Delta | None) -> int:
+        """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines.
+
+        Those that become upserts are only taken down.
+        """
+        deltas = [found] if self.job.computed is None else self._computed(found, before)
+        if not isinstance(to, list):
+            return sum(write_results(to, self.job, delta, self.run.settings.multiplicity) for delta in deltas)
+        to += (batch_of(self.job, delta) for delta in deltas)
+        return 0
+
+    def _write_upserts(self, file: TextIO, changes: Sequence[pa.RecordBatch]) -> int:
         import pyarrow as pa
 
+        rows = upserts_in_process(self.job, pa.Table.from_batches(changes).drop_columns([FACTS]))
+        return sum(write_results(file, self.job, delta, "count") for delta in deltas_of(rows, self.job))
+
+    def _computed(self, found: Delta, before: Delta | None) -> Iterator[Delta]:
+        """The job's results of the plan's, in order."""
+        import pyarrow as pa
+
+        job, spark = self.job, self.run.spark
         batches = [batch_of(of_plan(job), found)]
         batches += [without_time(batch_of(of_plan(job), before))] if before is not None else []
         if spark is None:
             table = results_in_process(job, batches) if before is None else first_of_set_in_process(job, batches)
-            return sum(
-                write_results(file, job, delta, self.run.settings.multiplicity) for delta in deltas_of(table, job)
-            )
+            yield from deltas_of(table, job)
+            return
         rows = spark.createDataFrame(pa.Table.from_batches(batches)).drop(FACTS)
         with computing(rows, job):
             values = computed(rows, job)
-            results = values if before is None else first_of_set(values, job)
-            return write_in_order(results, job, file, self.run.settings.multiplicity)
+            yield from in_order(values if before is None else first_of_set(values, job), job)
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of a batch to the sink."""

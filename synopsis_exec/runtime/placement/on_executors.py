@@ -10,7 +10,14 @@ from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, unpacked_facts
 from streambound_runtime.placement.derived_on_executors import Errors
 from streambound_runtime.placement.executors import with_errors
-from streambound_runtime.placement.result_rows import computed, computing, consolidated, typed, write_in_order
+from streambound_runtime.placement.result_rows import (
+    computed,
+    computing,
+    consolidated,
+    typed,
+    upserts,
+    write_in_order,
+)
 from streambound_runtime.placement.state_owner import RunContext
 from streambound_runtime.reading.batch import Batch
 
@@ -55,7 +62,7 @@ class OnExecutors:
     def keep(self, batch: int, results: DataFrame, of: DataFrame) -> int:
         """Take the results that a plan has in a batch, made ``of`` persisted rows; returns how many the job has."""
         self._drop()
-        self.results, self.made_of = computed(results, self.job).persist(), of
+        self.results, self.made_of = upserts(computed(results, self.job), self.job).persist(), of
         with computing(results, self.job):
             if self.run.settings.output:
                 self.run.checkpoint.store.guard()
@@ -83,9 +90,12 @@ class OnExecutors:
             if f"{batch:09d}" not in written:
                 raise missing_batch(store, "results", batch)
             parts.append(self.run.session.read.parquet(self._part(batch)))
-        if parts:
-            every = reduce(lambda one, other: one.union(other), parts)
-            write_in_order(consolidated(every, self.job), self.job, file, self.run.settings.multiplicity)
+        if self.job.key:  # a row that comes and goes is upserts of two batches
+            every = parts
+        else:
+            every = [consolidated(reduce(lambda one, other: one.union(other), parts), self.job)] if parts else []
+        for rows in every:
+            write_in_order(rows, self.job, file, self.run.settings.multiplicity)
 
     def _part(self, batch: int) -> str:
         return self.run.checkpoint.store.where(f"results/{batch:09d}")

@@ -20,7 +20,7 @@ from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.reading.computing import in_words, is_of_spark
-from streambound_runtime.results import check_fits, write_results
+from streambound_runtime.results import DELETE, OP, UPSERT, check_fits, write_results
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
@@ -89,9 +89,43 @@ def consolidated(results: DataFrame, job: JobSpec) -> DataFrame:
     return results.groupBy(*by).agg(F.sum(WEIGHT).cast(job.multiplicity).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
 
 
+def net_rows(job: JobSpec, results: str) -> str:
+    """SQL, of Spark and of DuckDB, for a batch's upserts of encoded results: the new row of each key, or its last one.
+
+    A key with more rows than one is ``wrong``.
+    """
+    values = [f"c{place}" for place in range(len(job.columns))]
+    key = ", ".join(f"c{place}" for place, column in enumerate(job.columns) if column.name in job.key)
+    names, total = ", ".join(values), f"sum({WEIGHT})"
+    rows = f"SELECT max({TIME}) AS {TIME}, {names}, {total} AS n FROM {results} GROUP BY {names} HAVING {total} <> 0"
+    told = (
+        f"SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY n DESC) AS place, "
+        f"n NOT IN (1, -1) OR count(*) OVER (PARTITION BY {key}, n) > 1 AS wrong FROM ({rows}) AS each_row"
+    )
+    return f"SELECT {TIME}, {names}, CAST(n AS {job.multiplicity}) AS {WEIGHT}, wrong FROM ({told}) AS told " + (
+        "WHERE place = 1 OR wrong"
+    )
+
+
+def two_rows(job: JobSpec) -> JobError:
+    """The error for a key with more rows than one: that there is none has been proved."""
+    key = ", ".join(job.key)
+    return JobError("key", f"two results agree in {key}, the key by which they are written: please report it", 3)
+
+
+def upserts(results: DataFrame, job: JobSpec) -> DataFrame:
+    """A batch's upserts, of encoded results; of results that are none the same."""
+    if not job.key:
+        return results
+    rows = results.sparkSession.sql(net_rows(job, "{results}"), results=results)
+    fails = f"CASE WHEN wrong THEN raise_error('{two_rows(job)}') ELSE {WEIGHT} END AS {WEIGHT}"
+    return rows.selectExpr(*_names(job)[:-2], fails)
+
+
 def typed(results: DataFrame, job: JobSpec) -> DataFrame:
-    """Results with the types of the select list, `_ts` and `_mult`."""
-    return results.selectExpr(*_values(job), f"{_typed(TIME, sql_type(job.time_type))} AS `_ts`", WEIGHT)
+    """Results with the types of the select list, `_ts` and `_mult`, or of upserts `_op`."""
+    last = f"if({WEIGHT} > 0, '{UPSERT}', '{DELETE}') AS {OP}" if job.key else WEIGHT
+    return results.selectExpr(*_values(job), f"{_typed(TIME, sql_type(job.time_type))} AS `_ts`", last)
 
 
 def _values(job: JobSpec) -> list[str]:

@@ -11,7 +11,7 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn
 from streambound_runtime.errors import JobError, usage
 from streambound_runtime.expressions import NEEDS_SPARK, Raises, computed, query
-from streambound_runtime.placement.result_rows import FACTS, TIME, WEIGHT, of_plan
+from streambound_runtime.placement.result_rows import FACTS, TIME, WEIGHT, net_rows, of_plan, two_rows
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
@@ -37,6 +37,16 @@ def in_order_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
         f"GROUP BY {names} HAVING {total} <> 0 ORDER BY {_order(job)}",
         **{_RESULTS: results},
     )
+
+
+def upserts_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
+    """A batch's upserts in order, of encoded results; of results that are none the same."""
+    if not job.key:
+        return results
+    found = query(net_rows(job, f'"{_RESULTS}"') + f" ORDER BY {_order(job)}", **{_RESULTS: results})
+    if any(found.column("wrong").to_pylist()):
+        raise two_rows(job)
+    return found.drop_columns(["wrong"])
 
 
 def first_of_set_in_process(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:

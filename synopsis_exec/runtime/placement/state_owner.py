@@ -21,7 +21,7 @@ from streambound_runtime.reading.files import Files
 from streambound_runtime.reading.relation_views import Views
 from streambound_runtime.session import is_local
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import NoSinks, Sinks
+from streambound_runtime.sinks import Sinks, SinksHere
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RunContext:
     job: JobSpec
     settings: Settings
     checkpoint: Checkpoint
-    sinks: Sinks | NoSinks
+    sinks: Sinks | SinksHere
     relations: Relations
     views: Views
     files: dict[str, Files] = field(init=False)

@@ -29,10 +29,14 @@ from streambound_runtime.placement.result_rows import (
     results_of,
     schema_of,
 )
-from streambound_runtime.placement.results_in_process import in_order_in_process, results_in_process
+from streambound_runtime.placement.results_in_process import (
+    in_order_in_process,
+    results_in_process,
+    upserts_in_process,
+)
 from streambound_runtime.placement.state_owner import Closed
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.results import write_results
+from streambound_runtime.results import result_lines, typed_results, write_results
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -121,12 +125,23 @@ class StatelessEmbedded(OnDriver):
         plan = of_plan(self.job)
         found = self.operator.step(self.open.closed(None))
         results = results_in_process(self.job, [batch_of(plan, found if found.size else empty_results(plan))])
+        results = upserts_in_process(self.job, results)
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))
         return Closed(results.num_rows)
 
     def pending(self) -> int:
         """No timestamp is waited for."""
         return 0
+
+    def deliver(self, batch: int, results: int) -> None:
+        """Give the results of the batch to the sink."""
+        self.run.sinks.results(lambda: self._typed(batch), batch, results)
+
+    def _typed(self, batch: int) -> pa.Table:
+        found = unpacked(self.run.checkpoint.store.read(self._part(batch)))
+        assert found is not None, "it has just been written"
+        lines = (result_lines(self.job, delta) for delta in deltas_of(found[1][_RESULTS], self.job))
+        return typed_results(self.job, [line for some in lines for line in some.to_pylist()])
 
     def write_output(self, last: int, file: TextIO) -> None:
         """Write the results of all batches in order of time and of their values."""
@@ -138,6 +153,6 @@ class StatelessEmbedded(OnDriver):
             if found is None:
                 raise missing_batch(store, "results", batch)
             parts.append(found[1][_RESULTS])
-        if parts:
-            for delta in deltas_of(in_order_in_process(self.job, pa.concat_tables(parts)), self.job):
-                write_results(file, self.job, delta, self.run.settings.multiplicity)
+        every = parts if self.job.key or not parts else [in_order_in_process(self.job, pa.concat_tables(parts))]
+        for delta in (delta for rows in every for delta in deltas_of(rows, self.job)):
+            write_results(file, self.job, delta, self.run.settings.multiplicity)
