@@ -22,9 +22,9 @@ _TARGET_KEYS = keys(TargetDocument)
 _FILE_SINKS = ("avro", "csv", "json", "orc", "parquet")
 _DATABASES = ("sqlite", "duckdb")
 """Databases that are files."""
-TABLES = (*_DATABASES, "postgres", "delta", "iceberg")
+_TABLES = (*_DATABASES, "postgres")
 """What has tables, whose rows upserts replace by their key."""
-_SINKS = (*_FILE_SINKS, *TABLES, "kafka", "noop")
+_SINKS = (*_FILE_SINKS, *_TABLES, "kafka", "noop")
 _KAFKA_NEEDS = ("kafka.bootstrap.servers", "topic")
 _CALL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _LOSES = ("ignorecorruptfiles", "ignoremissingfiles", "mode", "columnnameofcorruptrecord", "badrecordspath")
@@ -157,8 +157,8 @@ def _target(reader: TomlReader, body: Mapping[str, Any], path: Path, formats: tu
         need = f"a sink of the format {kind} needs a path" if kind in files else f"{kind} has no path"
         raise reader.fail(need, (*path, "path"))
     table = body.get("table", "")
-    if not isinstance(table, str) or bool(table) != (kind in TABLES):
-        need = f"a sink of the format {kind} needs a table" if kind in TABLES else f"{kind} has no table"
+    if not isinstance(table, str) or bool(table) != (kind in _TABLES):
+        need = f"a sink of the format {kind} needs a table" if kind in _TABLES else f"{kind} has no table"
         raise reader.fail(need, (*path, "table"))
     options = _options(reader, body, path, {"path": "it is a key of the sink"})
     given = {key.lower() for key, _ in options}  # Spark takes them in any case

@@ -5,17 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.endpoints import filled, in_words, local_path, located, options_of, with_remedy
+from streambound_runtime.endpoints import in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.failures import in_one_line
 from streambound_runtime.python_functions import function
-from streambound_runtime.results import DELETE, OP, UPSERT, result_types, typed_results
+from streambound_runtime.results import OP, UPSERT, result_types, typed_results
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
 from streambound_runtime.table_sinks import TableSink
@@ -23,7 +23,7 @@ from streambound_runtime.visible import seen
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     Call = Callable[[DataFrame, int], object]
 
@@ -90,8 +90,6 @@ class Sinks(_Upserts):
             self._called(self.call, rows(), batch)
         elif self.table is not None:
             self.table.write(rows().toArrow() if number else None, batch)
-        elif sink is not None and sink.table:
-            self._merge(sink, rows, batch, number)
         elif sink is not None:
             self._write(sink, rows, batch, number, nulls=True)
 
@@ -125,7 +123,7 @@ class Sinks(_Upserts):
             if not number:
                 self._remove(place if path else "")
                 return
-            rows = kafka_records(of(), batch, nulls) if sink.format == "kafka" else of()
+            rows = kafka_records(of(), batch, nulls, self.job.key if nulls else ()) if sink.format == "kafka" else of()
             writer = rows.write.format(sink.format).options(**options_of(sink, self.settings))
             if sink.format == "kafka":
                 writer.save()
@@ -136,25 +134,6 @@ class Sinks(_Upserts):
         except Exception as error:
             why = with_remedy(in_one_line(error), sink.format)
             raise unwritable(f"cannot write batch {batch} to {in_words(sink, self.settings)}: {why}") from error
-
-    def _merge(self, sink: SinkSpec, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
-        """Merge a batch's upserts into a table of Spark's, at once; the same ones again change nothing."""
-        same = " AND ".join(f"old.{name} <=> new.{name}" for name in map(quoted, self.job.key))
-        names = [quoted(column.name) for column in self.job.columns]
-        new = ", ".join(f"new.{name}" for name in names)
-        sql = (
-            f"MERGE INTO {filled(sink.table)} AS old USING {{new}} AS new ON {same} "
-            f"WHEN MATCHED AND new.{OP} = '{DELETE}' THEN DELETE "
-            f"WHEN MATCHED THEN UPDATE SET {', '.join(f'old.{name} = new.{name}' for name in names)} "
-            f"WHEN NOT MATCHED AND new.{OP} = '{UPSERT}' THEN INSERT ({', '.join(names)}) VALUES ({new})"
-        )
-        try:
-            if number:
-                self.spark.sql(sql, new=rows())
-        except Exception as error:
-            raise unwritable(
-                f"cannot write batch {batch} to {in_words(sink, self.settings)}: {in_one_line(error)}"
-            ) from error
 
     def _remove(self, place: str) -> None:
         """Remove what an earlier try of a batch without results wrote; elsewhere than here, empty it."""
@@ -192,8 +171,7 @@ class SinksHere(_Upserts):
 
 def table_sink(job: JobSpec, settings: Settings) -> TableSink | None:
     """The table of a database that results go to; None where they go elsewhere."""
-    written = job.sink is not None and job.sink.format in ("sqlite", "duckdb", "postgres")
-    return TableSink(job.sink, job, settings) if job.sink is not None and written else None
+    return TableSink(job.sink, job, settings) if job.sink is not None and job.sink.table else None
 
 
 def result_columns(job: JobSpec) -> str:
@@ -202,13 +180,22 @@ def result_columns(job: JobSpec) -> str:
     return ", ".join(f"{quoted(name)} {'STRING' if kind == 'void' else spark_name(kind)}" for name, kind in types)
 
 
-def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:
-    """Rows as JSON in Kafka's `value`, with or without NULLs; the headers `batch` and `row` are those of a replay."""
+def kafka_records(rows: DataFrame, batch: int, nulls: bool = True, key: Sequence[str] = ()) -> DataFrame:
+    """Rows as JSON in Kafka's `value`, with or without NULLs; the headers `batch` and `row` are those of a replay.
+
+    Upserts have their `key` as JSON, too, and no value where its row is gone.
+    """
     from pyspark.sql import functions as F
 
+    def in_json(*names: str) -> Column:
+        return F.to_json(F.struct(*map(quoted, names)), {"ignoreNullFields": str(not nulls).lower()})
+
     headers = [("batch", F.lit(str(batch))), ("row", F.monotonically_increasing_id().cast("string"))]
+    value = in_json(*(name for name in rows.columns if not key or name not in ("_ts", OP)))
+    value = F.when(F.col(OP) == UPSERT, value) if key else value
     return rows.select(
-        F.to_json(F.struct("*"), {"ignoreNullFields": str(not nulls).lower()}).alias("value"),
+        *([in_json(*key).alias("key")] if key else []),
+        value.alias("value"),
         F.array(
             *(F.struct(F.lit(name).alias("key"), text.cast("binary").alias("value")) for name, text in headers)
         ).alias("headers"),

@@ -161,8 +161,8 @@ class ResultColumns:
 class SinkSpec:
     """What results or bad rows are written to: a format of Spark's with its path and options, a table, or a function.
 
-    A ``table`` takes upserts: of a database, or one of Spark's in the format. ``call`` is ``module:function``, called
-    with a DataFrame and the number of the batch.
+    A ``table`` of a database takes upserts. ``call`` is ``module:function``, called with a DataFrame and the number of
+    the batch.
     """
 
     format: str = ""

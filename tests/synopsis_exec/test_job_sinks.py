@@ -175,6 +175,11 @@ class TestOnSpark:
         assert [json.loads(record.value) for record in records_of_bad.collect()] == [{"a": 1}]
         assert [(h.key, bytes(h.value)) for h in records[0].headers] == [("batch", b"7"), ("row", b"0")]
 
+    def test_upserts_are_records_with_a_key(self, spark: Any) -> None:
+        rows = spark.sql("SELECT * FROM VALUES (1, NULL, 5, 'upsert'), (NULL, 2, 6, 'delete') AS t(a, b, _ts, _op)")
+        records = [(json.loads(one.key), one.value) for one in kafka_records(rows, 7, key=("a",)).collect()]
+        assert records == [({"a": 1}, '{"a":1,"b":null}'), ({"a": None}, None)]
+
     def test_a_source_with_columns_of_its_own(self, spark: Any, tmp_path: Path) -> None:
         """Columns are found by name and cast; what cannot be cast is quarantined."""
         (stream,) = job_of("SELECT S.a FROM S", one_stream({"format": "mine"})).streams
