@@ -35,7 +35,7 @@ _SECONDS = 60
 Values = Sequence[object]
 
 
-class Session(Protocol):
+class DatabaseSession(Protocol):
     """What is used of a database's driver (PEP 249)."""
 
     def execute(self, sql: str, values: Values = ..., /) -> object:
@@ -85,7 +85,7 @@ class TableSink:
             session.execute(f"DELETE FROM {BATCHES} WHERE name = {self.mark}", [self.sink.table])
             session.execute(f"INSERT INTO {BATCHES} VALUES ({self.mark}, {self.mark})", [self.sink.table, batch])
 
-    def _apply(self, session: Session, rows: pa.Table) -> None:
+    def _apply(self, session: DatabaseSession, rows: pa.Table) -> None:
         names = [column.name for column in self.job.columns]
         values = {name: [*map(self._value, rows.column(name).to_pylist())] for name in names}
         keys = sorted(zip(*(values[name] for name in self.job.key), strict=True), key=_nulls)
@@ -103,7 +103,7 @@ class TableSink:
             marks = ", ".join(self.mark for _ in names)
             session.executemany(f"INSERT INTO {self._table()} ({self._names()}) VALUES ({marks})", new)
 
-    def _last(self, session: Session) -> int | None:
+    def _last(self, session: DatabaseSession) -> int | None:
         """The last batch that the table has; None where it has none."""
         session.execute(_BATCHES, [])
         session.execute(f"SELECT batch FROM {BATCHES} WHERE name = {self.mark}", [self.sink.table])
@@ -111,7 +111,7 @@ class TableSink:
         return None if found is None else int(str(found[0]))
 
     @contextmanager
-    def _transaction(self, doing: str) -> Iterator[Session]:
+    def _transaction(self, doing: str) -> Iterator[DatabaseSession]:
         """A session whose statements count together, or not at all; raises JobError where one fails."""
         try:
             with self._opened() as session:
@@ -124,7 +124,7 @@ class TableSink:
             raise unwritable(f"{doing} {self.words}: {in_one_line(error)}") from error
 
     @contextmanager
-    def _opened(self) -> Iterator[Session]:
+    def _opened(self) -> Iterator[DatabaseSession]:
         """A session of the database, in which moments are those of UTC."""
         options, place = options_of(self.sink, self.settings), located(self.sink.path, self.settings)
         if self.sink.format == "sqlite":
@@ -141,9 +141,11 @@ class TableSink:
         else:
             try:
                 import psycopg
+                from psycopg.conninfo import make_conninfo
             except ImportError as error:
                 raise usage("a sink of the format postgres needs psycopg: pip install 'psycopg[binary]'") from error
-            with closing(psycopg.connect(**options, autocommit=True)) as connection, connection.cursor() as cursor:
+            connection = psycopg.connect(make_conninfo(**options), autocommit=True)
+            with closing(connection), connection.cursor() as cursor:
                 cursor.execute("SET TIME ZONE 'UTC'")
                 yield cursor
 
