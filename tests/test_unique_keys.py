@@ -79,6 +79,13 @@ def test_the_memory_of_keys_counts(name: str) -> None:
     assert proof_of(checked, certificate | {"keys": []}).faults
 
 
+def test_a_row_with_a_key_is_in_two_windows_that_overlap() -> None:
+    windows = "window(ts, '8 microseconds', '4 microseconds')"
+    sql = f"SELECT MODE() WITHIN GROUP (ORDER BY b) AS m FROM S GROUP BY {windows}"
+    _, found = proved(sql, once(["b"], domain={"b": [0, 2]}))
+    assert found == 2 + 2 * 4 + 4, "a group and four values for each open window, and the keys that have come"
+
+
 def _first_rows(sql: str, catalog: dict[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     """Random rows, those that keep the promise, and how many do not."""
     rows = random_rows(1, seed)

@@ -307,8 +307,11 @@ class Views:
         ends = tuple(frozenset((name,)) for _ in columns[len(given.schema) :])
         sources = {**given.sources, name: RowSource(by=time, fan=most, every=tree.slide or tree.size)}
         rows = None if given.rows is None else product([given.rows, Number(most)])
-        origins = (*given.origins, *ends)
-        return replace(given, tree=tree, schema=columns, sources=sources, rows=rows, origins=origins, below=None)
+        origins, start = (*given.origins, *ends), frozenset((len(given.schema),)) if most > 1 else frozenset[int]()
+        keys = tuple(key | start for key in given.keys)
+        return replace(
+            given, tree=tree, schema=columns, sources=sources, keys=keys, rows=rows, origins=origins, below=None
+        )
 
     def _aggregate(self, tree: nodes.Aggregate, given: OperatorView, columns: Schema) -> OperatorView:
         """Groups, each made of one of its rows."""
