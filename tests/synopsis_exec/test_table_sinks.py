@@ -1,6 +1,6 @@
 """Upserts in tables of SQLite, DuckDB and PostgreSQL: they are what batch SQL returns, whenever the job is killed.
 
-PostgreSQL's are tested where a variable says how to connect (`.ci/run` starts one), and psycopg is installed:
+PostgreSQL's are tested where a variable says how to connect; `.ci/run` starts a server:
 
     STREAMBOUND_POSTGRES="host=localhost dbname=postgres user=postgres" pytest tests/synopsis_exec/test_table_sinks.py
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
@@ -38,7 +39,13 @@ TABLE = "results of q"
 FORMATS = [
     "sqlite",
     "duckdb",
-    pytest.param("postgres", marks=pytest.mark.skipif(not POSTGRES, reason="STREAMBOUND_POSTGRES names no database")),
+    pytest.param(
+        "postgres",
+        marks=[
+            pytest.mark.skipif(not POSTGRES, reason="STREAMBOUND_POSTGRES names no database"),
+            pytest.mark.xdist_group("postgres"),
+        ],
+    ),
 ]
 TYPES = """SELECT CAST(a AS STRING) AS k, DATE'2026-01-31' AS d, amount > 1 AS large, CAST(MAX(ts) AS DOUBLE) AS x,
     MAX(amount) AS most, MAX(TIMESTAMP'2026-01-31 12:00:00') AS moment FROM S GROUP BY CAST(a AS STRING), amount > 1"""
@@ -61,7 +68,6 @@ def job_of(sql: str, kind: str, folder: Path, mode: str = "upsert") -> JobSpec:
 
 def session(kind: str, folder: Path) -> Any:
     if kind == "postgres":
-        psycopg = pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
         return psycopg.connect(POSTGRES, autocommit=True)
     return sqlite3.connect(folder / kind, isolation_level=None) if kind == "sqlite" else duckdb.connect(folder / kind)
 
