@@ -57,7 +57,7 @@ _ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstR
 
 
 @by_identity
-def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
+def never_changes(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
     """Whether a tree's rows are read from relations that do not change; ``recurs``: so are those of `Recur`.
 
     That is when their facts say so, which take much longer, but for versions of a relation as of a row's time.
@@ -70,7 +70,17 @@ def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
             return declared is not None and declared.is_fixed
         case Recur():
             return recurs
-    return all(is_static(one, catalog, recurs or isinstance(tree, Fixpoint)) for one in inputs(tree))
+    return all(never_changes(one, catalog, recurs or isinstance(tree, Fixpoint)) for one in inputs(tree))
+
+
+@by_identity
+def is_static(tree: Tree, catalog: Catalog) -> bool:
+    """Whether a tree's rows never change and are computed once, when a job starts; a recursion's the job computes."""
+    return never_changes(tree, catalog) and not _recurs(tree)
+
+
+def _recurs(tree: Tree) -> bool:
+    return isinstance(tree, Fixpoint | Recur) or any(map(_recurs, inputs(tree)))
 
 
 def existence(

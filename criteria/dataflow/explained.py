@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from streambound.analyzer import relation_queries
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import near_one_row
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
@@ -20,7 +21,6 @@ from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.expressions.expression import fields
-from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.rounded_times import measured_distance
 from streambound.criteria.dataflow.tree_nodes import (
     LEFT,
@@ -506,7 +506,11 @@ class FactLog:
         if source != NOW:
             below = named_below(node, rows, source)
             return {"rule": "passed", "uses": [self.time(rows, place, below, function)]}
-        own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
+        own = (
+            []
+            if relation_queries.never_changes(rows.tree, node.views.catalog)
+            else [self.time(rows, place, NOW, function)]
+        )
         empty = next((p for p, one in enumerate(pair.view.columns) if one.values.size == 0), None)
         if empty is not None:  # no row has a partner
             return {"rule": "kept", "uses": own, "present": [self.values(pair, empty)]}

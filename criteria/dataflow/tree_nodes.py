@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
 
+from streambound.analyzer import relation_queries
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
@@ -17,7 +18,6 @@ from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression
-from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.view import ONLY_ROW, OperatorView, place_of
 from streambound.criteria.dataflow.views import RECURSION, Views
 
@@ -248,7 +248,7 @@ def never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
     """Whether rows that are there never change: of relations, or of what one was at a time."""
     while isinstance(tree, nodes.Filter | nodes.Alias | nodes.Project):
         tree = tree.input
-    return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
+    return isinstance(tree, nodes.AsOf) or relation_queries.never_changes(tree, catalog)
 
 
 def has_partner(node: TreeNode, column: int) -> bool:

@@ -17,7 +17,7 @@ from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable
-from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.relation_queries import is_static, never_changes
 from streambound.preprocess.trees.not_in import compared
 from streambound.preprocess.trees.unions import in_both
 from streambound.recheck.certificates.claims import RejectedError
@@ -81,8 +81,13 @@ class PlanNode:
 
     @property
     def is_static(self) -> bool:
-        """Whether its rows never change."""
+        """Whether its rows are those of a relation that is computed once."""
         return is_static(self.tree, self.catalog)
+
+    @property
+    def never_changes(self) -> bool:
+        """Whether its rows are of relations that do not change, also by recursion."""
+        return never_changes(self.tree, self.catalog)
 
     @property
     def table(self) -> DeclaredTable | None:

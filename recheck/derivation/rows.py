@@ -197,7 +197,7 @@ def never_changes(node: PlanNode) -> bool:
     """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
     while isinstance(node.tree, nodes.Filter | nodes.Alias | nodes.Project):
         node = node.below
-    return node.is_static or isinstance(node.tree, nodes.AsOf)
+    return node.never_changes or isinstance(node.tree, nodes.AsOf)
 
 
 def only_grows(node: PlanNode) -> bool:
@@ -210,17 +210,17 @@ def only_grows(node: PlanNode) -> bool:
         case nodes.Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN):
             return never_changes(node.input("right")) and only_grows(node.input("left"))
         case nodes.Join(kind=JoinKind.RIGHT):
-            return node.input("left").is_static and only_grows(node.input("right"))
+            return node.input("left").never_changes and only_grows(node.input("right"))
         case nodes.Over():
             return only_adds(node)
         case nodes.Apply():
-            return node.input("subquery").is_static and only_grows(node.below)
+            return node.input("subquery").never_changes and only_grows(node.below)
         case (
             nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Distinct() | nodes.Union()
             | nodes.Bucket() | nodes.Intersect(distinct=True) | nodes.Join(kind=JoinKind.INNER | JoinKind.SEMI)
         ):  # fmt: skip
             return not is_session(node.tree) and all(map(only_grows, node.inputs.values()))
-    return node.is_static
+    return node.never_changes
 
 
 def only_adds(node: PlanNode) -> bool:
@@ -250,7 +250,7 @@ def newest_of(node: PlanNode) -> frozenset[str]:
     """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
     match node.tree:
         case nodes.Scan(changes=False):
-            return frozenset() if node.is_static else frozenset(("row",))
+            return frozenset() if node.never_changes else frozenset(("row",))
         case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.Join(kind=JoinKind.INNER):
             return frozenset[str]().union(*(_named(name, newest_of(one)) for name, one in node.inputs.items()))
     raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")

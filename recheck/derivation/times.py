@@ -179,7 +179,7 @@ def _kept(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claimed
     kinds = of_left if found is not None and found.name == "left" else of_right
     if not isinstance(node.tree, nodes.Join) or found is None or node.tree.kind not in kinds:
         raise RejectedError("a row that is not kept")
-    both, own = pairs(node), not found.node.is_static
+    both, own = pairs(node), not found.node.never_changes
     alone, of_pairs = claim.uses[: int(own)], claim.uses[int(own) :]
     times = [facts.time(one, found.node, found.column or 0) for one in alone]
     times += [facts.time(one, both, claim.column) for one in of_pairs]
@@ -192,7 +192,7 @@ def _sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claime
     """When the rows of both sides change: what is made of them changes then."""
     is_set = isinstance(node.tree, nodes.Union | nodes.Except | nodes.Intersect)
     sides = [*node.inputs.values()] if is_set else []
-    changing = [side for side in sides if not side.is_static]
+    changing = [side for side in sides if not side.never_changes]
     if len(claim.uses) != len(changing) or len({side.schema[claim.column].type for side in sides}) != 1:
         raise RejectedError("sides of what has none, or of different types")
     return _change([facts.time(use, side, claim.column) for use, side in zip(claim.uses, changing, strict=True)])

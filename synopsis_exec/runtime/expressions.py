@@ -114,7 +114,7 @@ def computed(rows: pa.Table, expressions: Sequence[str], kinds: Sequence[str]) -
 
     given = without_zones(rows)
     try:
-        return _values(_selected(given, expressions), kinds)
+        return _values(_selected(given, expressions), kinds) if expressions else []
     except duckdb.Error as error:
         for place, text in enumerate(expressions):
             if words := _error_of(given, text):

@@ -144,3 +144,15 @@ SELECT a, COUNT(*) AS n FROM S GROUP BY a UNION ALL SELECT a, COUNT(*) AS n FROM
 
 -- two of one name
 SELECT x.m, COUNT(*) AS n FROM (SELECT q.m FROM S JOIN (SELECT DISTINCT a, b AS m FROM R) AS q ON q.a = S.a UNION ALL SELECT q.m FROM T JOIN (SELECT DISTINCT b, a AS m FROM R) AS q ON q.b = T.a) AS x GROUP BY x.m
+
+-- recursion
+WITH RECURSIVE n(i) AS (SELECT a FROM R UNION SELECT R.b FROM n JOIN R ON R.a = n.i)
+SELECT S.b, n.i FROM S JOIN n ON S.a = n.i
+
+-- recursion, left
+WITH RECURSIVE n(i) AS (SELECT a FROM R UNION SELECT R.b FROM n JOIN R ON R.a = n.i)
+SELECT S.b, n.i FROM S LEFT JOIN n ON S.a = n.i
+
+-- recursion, not in
+WITH RECURSIVE n(i) AS (SELECT a FROM R UNION SELECT R.b FROM n JOIN R ON R.a = n.i)
+SELECT S.b FROM S WHERE S.a NOT IN (SELECT i FROM n)
