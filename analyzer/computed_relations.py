@@ -12,21 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Join,
-    JoinKind,
-    Project,
-    Scan,
-    Tree,
-    Union,
-    inputs,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.catalog import Catalog
@@ -37,7 +23,18 @@ from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound_runtime.promises import Domain
 
-_OPERATORS = (Scan, Alias, Filter, Project, Aggregate, Join, Distinct, Union, Except, Intersect)
+_OPERATORS = (
+    nodes.Scan,
+    nodes.Alias,
+    nodes.Filter,
+    nodes.Project,
+    nodes.Aggregate,
+    nodes.Join,
+    nodes.Distinct,
+    nodes.Union,
+    nodes.Except,
+    nodes.Intersect,
+)
 """What gives the same rows of the same rows: the others take some of several, in whatever order they come."""
 _ANY_ORDER = ("ANY_VALUE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "ARRAY_AGG", "COLLECT_LIST", "COLLECT_SET",
               "LISTAGG", "STRING_AGG")  # fmt: skip
@@ -53,7 +50,7 @@ class ComputedRelation:
     rows: int | None
 
 
-def has_to_be_computed(tree: Tree, catalog: Catalog, distinct: bool) -> bool:
+def has_to_be_computed(tree: nodes.Tree, catalog: Catalog, distinct: bool) -> bool:
     """Whether a subquery in FROM reads relations alone and is more than a select-project-join block.
 
     ``distinct``: the statement's result is a set, so that duplicates inside of it do not matter.
@@ -63,24 +60,24 @@ def has_to_be_computed(tree: Tree, catalog: Catalog, distinct: bool) -> bool:
     return not _in_block(tree, distinct)
 
 
-def _may_be_computed(tree: Tree) -> bool:
-    if isinstance(tree, Aggregate) and any(call.function in _ANY_ORDER for call in tree.calls):
+def _may_be_computed(tree: nodes.Tree) -> bool:
+    if isinstance(tree, nodes.Aggregate) and any(call.function in _ANY_ORDER for call in tree.calls):
         return False
-    return isinstance(tree, _OPERATORS) and all(map(_may_be_computed, inputs(tree)))
+    return isinstance(tree, _OPERATORS) and all(map(_may_be_computed, nodes.inputs(tree)))
 
 
-def _in_block(tree: Tree, distinct: bool) -> bool:
+def _in_block(tree: nodes.Tree, distinct: bool) -> bool:
     match tree:
-        case Aggregate() | Except() | Intersect() | Scan(table=""):
+        case nodes.Aggregate() | nodes.Except() | nodes.Intersect() | nodes.Scan(table=""):
             return False
-        case Join(kind=kind) if kind is JoinKind.FULL:
+        case nodes.Join(kind=kind) if kind is nodes.JoinKind.FULL:
             return False
-        case Distinct() | Union(distinct=True) if not distinct:
+        case nodes.Distinct() | nodes.Union(distinct=True) if not distinct:
             return False
-    return all(_in_block(one, distinct) for one in inputs(tree))
+    return all(_in_block(one, distinct) for one in nodes.inputs(tree))
 
 
-def computed_relation(tree: Alias, catalog: Catalog, queries: Queries) -> ComputedRelation:
+def computed_relation(tree: nodes.Alias, catalog: Catalog, queries: Queries) -> ComputedRelation:
     """The relation that a subquery in FROM is; raises Refused."""
     from streambound.analyzer.algebra.facts import facts  # most statements compute none, and need no facts
 

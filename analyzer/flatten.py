@@ -13,22 +13,8 @@ from itertools import count, product
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import decided_on_arrival
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Distinct,
-    Filter,
-    Item,
-    Join,
-    JoinKind,
-    Project,
-    Scalar,
-    Scan,
-    Star,
-    Tree,
-    Union,
-)
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -70,33 +56,35 @@ class Flattener:
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
     derived: DerivedColumns = field(default_factory=DerivedColumns)
-    queries: Mapping[int, Tree] = field(default_factory=dict)
+    queries: Mapping[int, nodes.Tree] = field(default_factory=dict)
     computed: dict[str, str] = field(default_factory=dict)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
-    def query(self, tree: Tree, prefix: str = "") -> list[Select]:
+    def query(self, tree: nodes.Tree, prefix: str = "") -> list[Select]:
         """All flattened SELECTs of a tree; raises Finding at an operator that is outside the query language."""
         match tree:
-            case Distinct(input) if self.distinct:
+            case nodes.Distinct(input) if self.distinct:
                 return self.query(input, prefix)
-            case Union(left, right, distinct) if self.distinct or not distinct:
+            case nodes.Union(left, right, distinct) if self.distinct or not distinct:
                 return self.union(tree, self.query(left, prefix), self.query(right, prefix))
-            case Project(Aggregate(input, (), calls), _):  # the list says which aggregate is outside the language
+            case nodes.Project(
+                nodes.Aggregate(input, (), calls), _
+            ):  # the list says which aggregate is outside the language
                 found = self.select(input, (), prefix)
                 self.findings += [aggregate_refused(call, self.positions) for call in calls]
                 return found
-            case Project(input, items):
+            case nodes.Project(input, items):
                 return self.select(input, items, prefix)
         raise refused(tree, self.positions, self.distinct)
 
-    def union(self, tree: Union, left: list[Select], right: list[Select]) -> list[Select]:
+    def union(self, tree: nodes.Union, left: list[Select], right: list[Select]) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
         names = left[0].outputs
         for select in right:
             self.same_columns(names, select, tree)
         return left + [self._renamed(select, names) for select in right]
 
-    def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, tree: Union) -> None:
+    def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, tree: nodes.Union) -> None:
         """Raise a Finding where a branch's columns do not match the first one's in number and type."""
         if len(names) != len(select.outputs):
             if self.findings:  # a side's column that is no column
@@ -117,10 +105,10 @@ class Flattener:
         )
         return replace(select, outputs=outputs)
 
-    def select(self, tree: Tree, items: tuple[Item, ...], prefix: str) -> list[Select]:
+    def select(self, tree: nodes.Tree, items: tuple[nodes.Item, ...], prefix: str) -> list[Select]:
         """A SELECT, one result per combination of the unions in its FROM."""
-        conditions, results = list[Scalar](), list[Select]()
-        while isinstance(tree, Filter):
+        conditions, results = list[nodes.Scalar](), list[Select]()
+        while isinstance(tree, nodes.Filter):
             conditions.append(tree.condition)
             tree = tree.input
         for scope in self.scopes(tree, prefix):
@@ -143,22 +131,22 @@ class Flattener:
                 self.findings.append(finding)
         return replace(scope, where=conjunction(tuple(parts)))
 
-    def scopes(self, tree: Tree, prefix: str) -> list[Scope]:
+    def scopes(self, tree: nodes.Tree, prefix: str) -> list[Scope]:
         """The scopes of a FROM, one per combination of union branches inside it."""
         match tree:
-            case Join(JoinKind.INNER, left, right):
+            case nodes.Join(nodes.JoinKind.INNER, left, right):
                 sides = self.scopes(left, prefix), self.scopes(right, prefix)
                 return [self._inner(pair, tree) for pair in product(*sides)]
-            case Join() if (asking := decided_on_arrival(tree, self.catalog)) is not None:
+            case nodes.Join() if (asking := decided_on_arrival(tree, self.catalog)) is not None:
                 kept, asked = asking
                 scopes = self.scopes(kept, prefix)
                 return [found for scope in scopes for found in self._asking(scope, asked, tree, prefix)]
-            case Scan() if tree.table:
+            case nodes.Scan() if tree.table:
                 return [self._table(tree, prefix)]
-            case Alias(input) if has_to_be_computed(input, self.catalog, self.distinct):
+            case nodes.Alias(input) if has_to_be_computed(input, self.catalog, self.distinct):
                 return [self.computed_relation(tree, prefix)]
-            case Alias(input, alias):
-                inner = input if isinstance(input, Scan) else None
+            case nodes.Alias(input, alias):
+                inner = input if isinstance(input, nodes.Scan) else None
                 before = len(self.findings)
                 selects = self.query(input, alias) if inner is None else [self._all_of(inner, prefix)]
                 if len(self.findings) > before:  # what it has no column for cannot be told from what it should not have
@@ -166,33 +154,33 @@ class Flattener:
                 return [self._as_item(select, tree) for select in selects]
         raise refused(tree, self.positions, self.distinct)
 
-    def _inner(self, pair: tuple[Scope, Scope], join: Join) -> Scope:
+    def _inner(self, pair: tuple[Scope, Scope], join: nodes.Join) -> Scope:
         """Two scopes joined, under the condition or the equalities of their join."""
         both = _joined(pair)
         if join.using:
             both = using(both, *pair, written(join).args["using"], self.positions)
         return both if join.condition is None else self.where(both, written(join.condition))
 
-    def _asking(self, scope: Scope, asked: Tree, join: Join, prefix: str) -> Iterator[Scope]:
+    def _asking(self, scope: Scope, asked: nodes.Tree, join: nodes.Join, prefix: str) -> Iterator[Scope]:
         """The scopes of the side that a join keeps, where the other one is asked for partners.
 
         ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
         """
-        pads = join.kind in (JoinKind.LEFT, JoinKind.RIGHT)
+        pads = join.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.RIGHT)
         partners = self.scopes(asked, prefix) if pads else []
         for other in partners:
-            yield self._inner((other, scope) if join.kind is JoinKind.RIGHT else (scope, other), join)
+            yield self._inner((other, scope) if join.kind is nodes.JoinKind.RIGHT else (scope, other), join)
         if join.condition is not None:
             self._unambiguous(join.condition, scope, schema(asked, self.catalog))
-        exists = self.reader(scope).asks(asked, join.condition, join.kind is JoinKind.SEMI, written(join))
+        exists = self.reader(scope).asks(asked, join.condition, join.kind is nodes.JoinKind.SEMI, written(join))
         alone = replace(scope, where=conjunction((scope.where, exists)))
         if not pads:
             yield alone
             return
         nulls = Scope(tuple(_missing(item) for item in partners[0].items))
-        yield _joined((nulls, alone) if join.kind is JoinKind.RIGHT else (alone, nulls))
+        yield _joined((nulls, alone) if join.kind is nodes.JoinKind.RIGHT else (alone, nulls))
 
-    def _unambiguous(self, condition: Scalar, scope: Scope, fields: Schema) -> None:
+    def _unambiguous(self, condition: nodes.Scalar, scope: Scope, fields: Schema) -> None:
         """Raise a Finding where a name without an alias means a column of either side."""
         around = written(condition).find_ancestor(exp.Query)
         for column in written(condition).find_all(exp.Column):
@@ -202,7 +190,7 @@ class Flattener:
                 message = f"column {column.name!r} is ambiguous: both sides of this join have it"
                 raise self.positions.finding(Code.AMBIGUOUS_COLUMN, message, column, "write an alias before it")
 
-    def _table(self, scan: Scan, prefix: str) -> Scope:
+    def _table(self, scan: nodes.Scan, prefix: str) -> Scope:
         node = written(scan)
         assert isinstance(node, exp.Table), "what a scan is lowered from"
         unique = f"{scan.alias}#{next(self._serial)}"
@@ -213,7 +201,7 @@ class Flattener:
             raise self.positions.finding(Code.UNSUPPORTED, message, node)
         return table_scope(node, table, scan.alias, unique, self.positions)
 
-    def computed_relation(self, tree: Alias, prefix: str = "") -> Scope:
+    def computed_relation(self, tree: nodes.Alias, prefix: str = "") -> Scope:
         """A relation that is computed of others, under the name that it has in the query."""
         node = written(tree)
         found = self.reader(Scope()).relation(tree, node)
@@ -226,12 +214,12 @@ class Flattener:
         table = DeclaredTable(name, Kind.RELATION, found.columns, rows=found.rows, query=found.query)
         return table_scope(node, table, tree.alias, unique, self.positions)
 
-    def _all_of(self, scan: Scan, prefix: str) -> Select:
+    def _all_of(self, scan: nodes.Scan, prefix: str) -> Select:
         """A table with all its columns, which are about to get other names."""
         scope = self._table(scan, prefix)
         return Select(scope, tuple((column, written(scan)) for column in scope.items[0].columns))
 
-    def _as_item(self, select: Select, tree: Alias) -> Scope:
+    def _as_item(self, select: Select, tree: nodes.Alias) -> Scope:
         visible = tuple(column for column, _ in select.outputs)
         if names := tree.columns:
             if len(names) != len(visible):
@@ -241,10 +229,10 @@ class Flattener:
             visible = tuple(replace(column, name=name, computed=next(self._serial)) for name, column in renamed)
         return Scope((ScopeItem(tree.alias, visible),), select.scope.sources, select.scope.where)
 
-    def outputs(self, item: Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
+    def outputs(self, item: nodes.Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
         """The columns that an item of a select list gives; what is outside the language in it is a finding."""
         try:
-            if isinstance(item, Star):
+            if isinstance(item, nodes.Star):
                 yield from self._star(item, reader.scope)
                 return
             node = written(item.value)
@@ -256,7 +244,7 @@ class Flattener:
         except Finding as finding:
             self.findings.append(finding)
 
-    def _star(self, star: Star, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
+    def _star(self, star: nodes.Star, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
         node = written(star)
         items = [item for item in scope.items if not star.alias or item.alias.lower() == star.alias.lower()]
         if not items:

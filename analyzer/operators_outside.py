@@ -6,37 +6,26 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Apply,
-    ApplyKind,
-    AsOf,
-    Bucket,
-    Distinct,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Join,
-    JoinKind,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.registry import is_aggregate, refusal
 from streambound.analyzer.findings import Finding, Positions
 
 _AGGREGATE = "aggregate the job's output downstream: its _mult column already counts duplicates"
-_ONE_SELECT = (OrderBy, FirstRows, Distinct, Project, Filter, Over, Aggregate, Bucket, Apply)
+_ONE_SELECT = (
+    nodes.OrderBy,
+    nodes.FirstRows,
+    nodes.Distinct,
+    nodes.Project,
+    nodes.Filter,
+    nodes.Over,
+    nodes.Aggregate,
+    nodes.Bucket,
+    nodes.Apply,
+)
 """What one SELECT is lowered to, over the items of its FROM."""
 _INNERMOST = "move DISTINCT to the outermost SELECT"
-UNDECIDED = (OrderBy, FirstRows, AsOf)
+UNDECIDED = (nodes.OrderBy, nodes.FirstRows, nodes.AsOf)
 """Operators that no rule decides over streams: they are to blame, whatever stands beside them."""
 IN_WINDOW = (
     "ask for an aggregate of rows in a window of time around the row's: (SELECT MAX(T.y) FROM T WHERE T.k = S.k "
@@ -53,7 +42,7 @@ _VERSION = (
 _GROUPED = "group by it: GROUP BY window(ts, '1 hour')"
 
 
-def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
+def refused(tree: nodes.Tree, positions: Positions, distinct: bool) -> Finding:
     """The finding for an operator that no select-project-join block can hold, of one SELECT's the one written first.
 
     ``distinct``: the statement's result is a set.
@@ -67,7 +56,7 @@ def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
     return positions.finding(Code.UNSUPPORTED, message, at, help)
 
 
-def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
+def aggregate_refused(call: nodes.AggregateCall, positions: Positions) -> Finding:
     """The finding for an aggregate of all rows."""
     written = positions.text(positions.of(call.syntax)) if call.syntax is not None else call.function
     name = written.partition("(")[0].strip()
@@ -75,61 +64,61 @@ def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
     return positions.finding(Code.UNSUPPORTED, text, call.syntax or exp.Null(), help)
 
 
-def _clauses(tree: Tree) -> list[Tree]:
+def _clauses(tree: nodes.Tree) -> list[nodes.Tree]:
     """The operators of one SELECT, from its last clause on, that are outside the language."""
-    found, below = list[Tree](), tree
+    found, below = list[nodes.Tree](), tree
     while isinstance(below, _ONE_SELECT):
-        grouped = isinstance(below, Aggregate) and below.at is not None
-        if grouped or isinstance(below, OrderBy | FirstRows | Over):
+        grouped = isinstance(below, nodes.Aggregate) and below.at is not None
+        if grouped or isinstance(below, nodes.OrderBy | nodes.FirstRows | nodes.Over):
             found.append(below)
         below = below.input
     return found or [tree]
 
 
-def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
+def _refusal(tree: nodes.Tree, distinct: bool) -> tuple[nodes.Tree, str, str]:
     """An operator with what it is called and what to do instead."""
     match tree:
-        case Aggregate(keys=()):
+        case nodes.Aggregate(keys=()):
             return tree, "HAVING is", _AGGREGATE
-        case Aggregate():
+        case nodes.Aggregate():
             return tree, "GROUP BY is", _AGGREGATE
-        case Over(syntax=exp.Select() as select) if select.args.get("qualify"):
+        case nodes.Over(syntax=exp.Select() as select) if select.args.get("qualify"):
             return tree, "QUALIFY is", "write the rank in a subquery, and its limit in WHERE: WHERE n <= 3"
-        case Over(calls=calls):
+        case nodes.Over(calls=calls):
             called = f"the window function {calls[0].function} is" if calls else "a window function is"
             return tree, called, "limit ranks in WHERE, as n <= 3, or take them over a window of time"
-        case Bucket():
+        case nodes.Bucket():
             return tree, "a window of time is", _GROUPED
-        case Apply(kind=ApplyKind.SCALAR):
+        case nodes.Apply(kind=nodes.ApplyKind.SCALAR):
             return tree, f"{subquery_word(tree.syntax)} over streams is", IN_WINDOW
-        case Apply() | Join(syntax=exp.In() | exp.Exists()):
+        case nodes.Apply() | nodes.Join(syntax=exp.In() | exp.Exists()):
             return tree, f"{subquery_word(tree.syntax)} over streams is", IN_EXPRESSION
-        case FirstRows(input=OrderBy() as order):
+        case nodes.FirstRows(input=nodes.OrderBy() as order):
             tree = replace(tree, at=order.at, syntax=order.syntax)
             return tree, "ORDER BY … LIMIT of another number is", "write the number of rows, as LIMIT 10"
-        case OrderBy():
+        case nodes.OrderBy():
             help = "leave it out: a stream has no last row to begin with; or keep the first rows by LIMIT 10"
             return tree, "ORDER BY is", help
-        case FirstRows():
+        case nodes.FirstRows():
             word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT" if tree.count is not None else "OFFSET"
             return tree, f"{word} alone is", "say which rows are the first: ORDER BY v DESC LIMIT 10"
-        case Except():
+        case nodes.Except():
             return tree, "EXCEPT is", "write NOT EXISTS with a window of time"
-        case Intersect():
+        case nodes.Intersect():
             return tree, "INTERSECT is", "write EXISTS with a window of time"
-        case AsOf():
+        case nodes.AsOf():
             return tree, "AS OF elsewhere than beside JOIN is", _VERSION
-        case Fixpoint(distinct=False):
+        case nodes.Fixpoint(distinct=False):
             return (
                 tree,
                 "recursion by UNION ALL is",
                 "write UNION: UNION ALL counts paths, and a cycle has no end of them",
             )
-        case Fixpoint() | Recur():
+        case nodes.Fixpoint() | nodes.Recur():
             return tree, "RECURSIVE is", ""
-        case Join():
+        case nodes.Join():
             return tree, f"{_name_of(tree)} is", _instead(tree, distinct)
-        case Distinct() | Union(distinct=True):
+        case nodes.Distinct() | nodes.Union(distinct=True):
             return tree, "duplicate elimination inside a subquery of a bag query is", _INNERMOST
     return tree, "this is", ""
 
@@ -140,20 +129,20 @@ def subquery_word(place: exp.Expr | None) -> str:
     return next((word for kind, word in words.items() if isinstance(place, kind)), "a subquery in an expression")
 
 
-def _name_of(join: Join) -> str:
+def _name_of(join: nodes.Join) -> str:
     """The join as SQL calls it: ``LEFT SEMI JOIN``."""
     syntax = join.syntax
     written = (syntax.side, syntax.kind) if isinstance(syntax, exp.Join) else (join.kind.upper(),)
     return " ".join(filter(None, (*written, "JOIN")))
 
 
-def _instead(join: Join, distinct: bool) -> str:
+def _instead(join: nodes.Join, distinct: bool) -> str:
     """What to do instead of a join that is no inner one; ``distinct``: the statement's result is a set."""
-    if join.kind is JoinKind.SEMI:
+    if join.kind is nodes.JoinKind.SEMI:
         if distinct:
             return "write JOIN: under DISTINCT it gives the same"
         return "JOIN gives the same where no row has several partners, and always under SELECT DISTINCT"
-    anti = join.kind is JoinKind.ANTI
+    anti = join.kind is nodes.JoinKind.ANTI
     result = "its result" if anti else "its result with NULLs"
     waits = f"a row without a partner may still get one, so {result} would have to wait, or to be taken back"
     return waits if anti else f"{waits}; JOIN leaves such rows out"

@@ -13,29 +13,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    AsOf,
-    Bucket,
-    Distinct,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Item,
-    Join,
-    Named,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Scalar,
-    Scan,
-    Tree,
-    WindowCall,
-    inputs,
-    named_inputs,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.to_sql import to_sql
@@ -48,51 +26,64 @@ from streambound.analyzer.work import by_identity
 
 Outer = Callable[[exp.Column], exp.Expr]
 """What a column stands for that the subquery has not."""
-Queries = Mapping[int, Tree]
+Queries = Mapping[int, nodes.Tree]
 """The trees of subqueries in expressions, by the identity of their syntax."""
 
 
-_ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstRows)
+_ONE_SELECT = (
+    nodes.Filter,
+    nodes.Join,
+    nodes.Project,
+    nodes.Aggregate,
+    nodes.Over,
+    nodes.Distinct,
+    nodes.OrderBy,
+    nodes.FirstRows,
+)
 """What one SELECT is lowered to, over the items of its FROM."""
 
 
 @by_identity
-def never_changes(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
+def never_changes(tree: nodes.Tree, catalog: Catalog, recurs: bool = False) -> bool:
     """Whether a tree's rows are read from relations that do not change; ``recurs``: so are those of `Recur`.
 
     That is when their facts say so, which take much longer, but for versions of a relation as of a row's time.
     """
     match tree:
-        case AsOf():  # another relation for each row, of which Spark's batch SQL knows nothing
+        case nodes.AsOf():  # another relation for each row, of which Spark's batch SQL knows nothing
             return False
-        case Scan():
+        case nodes.Scan():
             declared = catalog.table(tree.table)
             return declared is not None and declared.is_fixed
-        case Recur():
+        case nodes.Recur():
             return recurs
-    return all(never_changes(one, catalog, recurs or isinstance(tree, Fixpoint)) for one in inputs(tree))
+    return all(never_changes(one, catalog, recurs or isinstance(tree, nodes.Fixpoint)) for one in nodes.inputs(tree))
 
 
 @by_identity
-def is_static(tree: Tree, catalog: Catalog) -> bool:
+def is_static(tree: nodes.Tree, catalog: Catalog) -> bool:
     """Whether a tree's rows never change and are computed once, when a job starts; a recursion's the job computes."""
     return never_changes(tree, catalog) and not _recurs(tree)
 
 
-def _recurs(tree: Tree) -> bool:
-    return isinstance(tree, Fixpoint | Recur) or any(map(_recurs, inputs(tree)))
+def _recurs(tree: nodes.Tree) -> bool:
+    return isinstance(tree, nodes.Fixpoint | nodes.Recur) or any(map(_recurs, nodes.inputs(tree)))
 
 
 def existence(
-    tree: Tree, condition: Scalar | None, catalog: Catalog, queries: Queries, outer: Callable[[exp.Column], exp.Expr]
+    tree: nodes.Tree,
+    condition: nodes.Scalar | None,
+    catalog: Catalog,
+    queries: Queries,
+    outer: Callable[[exp.Column], exp.Expr],
 ) -> exp.Expr:
     """Whether a relation has a row that satisfies a condition, which may name columns of the row that is asked for."""
-    body = tree if condition is None else Filter(tree, condition)
-    selected = Project(body, (Named("1", Scalar(exp.Literal.number(1))),))
+    body = tree if condition is None else nodes.Filter(tree, condition)
+    selected = nodes.Project(body, (nodes.Named("1", nodes.Scalar(exp.Literal.number(1))),))
     return exp.Exists(this=closed(selected, catalog, queries, outer))
 
 
-def closed(tree: Tree, catalog: Catalog, queries: Queries, outer: Outer) -> exp.Query:
+def closed(tree: nodes.Tree, catalog: Catalog, queries: Queries, outer: Outer) -> exp.Query:
     """The SQL of a subquery, with columns that it lacks, in its WHERE or ON, replaced by the row's; raises Refused."""
     return to_sql(_Closing(catalog, queries, lambda column: marked(outer(column))).tree(tree, outermost=True))
 
@@ -105,19 +96,21 @@ class _Closing:
     queries: Queries
     outer: Outer
 
-    def tree(self, tree: Tree, outermost: bool) -> Tree:
+    def tree(self, tree: nodes.Tree, outermost: bool) -> nodes.Tree:
         """A tree of the subquery; ``outermost``: of the SELECT that it is."""
-        if isinstance(tree, Bucket):
+        if isinstance(tree, nodes.Bucket):
             message = "a window of time in a subquery is outside the query language"
             raise Refused(message, tree.syntax or tree.time.syntax)
         below = isinstance(tree, _ONE_SELECT) and outermost
-        under = {name: self.tree(one, below) for name, one in named_inputs(tree).items()}
-        given = tuple(found for one in inputs(tree) for found in schema(one, self.catalog))
-        grouped = isinstance(tree, Filter | Join) and isinstance(inputs(tree)[0], Aggregate | Over)
-        lacking = outermost and isinstance(tree, Filter | Join) and not grouped
+        under = {name: self.tree(one, below) for name, one in nodes.named_inputs(tree).items()}
+        given = tuple(found for one in nodes.inputs(tree) for found in schema(one, self.catalog))
+        grouped = isinstance(tree, nodes.Filter | nodes.Join) and isinstance(
+            nodes.inputs(tree)[0], nodes.Aggregate | nodes.Over
+        )
+        lacking = outermost and isinstance(tree, nodes.Filter | nodes.Join) and not grouped
         return _mapped(replace(tree, **under), lambda scalar: self.scalar(scalar, given, lacking))  # type: ignore[arg-type]
 
-    def scalar(self, scalar: Scalar, given: Schema, lacking: bool) -> Scalar:
+    def scalar(self, scalar: nodes.Scalar, given: Schema, lacking: bool) -> nodes.Scalar:
         """An expression over rows with the ``given`` columns; ``lacking``: it may name the row's, too."""
         original = scalar.syntax
         holder = exp.Paren(this=original.copy())
@@ -134,7 +127,7 @@ class _Closing:
                 help = "in a subquery, columns of the row outside may stand in its WHERE and ON"
                 raise Refused(message, original, help, mismatch=True)
             column.replace(self.outer(column))
-        return Scalar(holder.this)
+        return nodes.Scalar(holder.this)
 
     def _nested(self, query: exp.Query, given: Schema) -> exp.Query:
         """A subquery in an expression over rows with the ``given`` columns."""
@@ -151,46 +144,46 @@ class _Closing:
         return to_sql(_Closing(self.catalog, self.queries, around).tree(tree, outermost=True))
 
 
-def _mapped(tree: Tree, own: Callable[[Scalar], Scalar]) -> Tree:
+def _mapped(tree: nodes.Tree, own: Callable[[nodes.Scalar], nodes.Scalar]) -> nodes.Tree:
     """An operator with its expressions changed."""
     match tree:
-        case Filter(condition=condition):
+        case nodes.Filter(condition=condition):
             return replace(tree, condition=own(condition))
-        case Join(condition=condition) if condition is not None:
+        case nodes.Join(condition=condition) if condition is not None:
             return replace(tree, condition=own(condition))
-        case Project(items=items):
+        case nodes.Project(items=items):
             return replace(tree, items=_listed(items, own))
-        case Aggregate(keys=keys, calls=calls):
+        case nodes.Aggregate(keys=keys, calls=calls):
             grouped = tuple(replace(key, value=own(key.value)) for key in keys)
             made = tuple(_called(call, own) for call in calls)
             return replace(tree, keys=grouped, calls=made)
-        case Over(calls=windows):
+        case nodes.Over(calls=windows):
             over = tuple(_called(call, own) for call in windows)
             return replace(tree, calls=over)
     return tree
 
 
-def _listed(items: tuple[Item, ...], own: Callable[[Scalar], Scalar]) -> tuple[Item, ...]:
-    return tuple(replace(item, value=own(item.value)) if isinstance(item, Named) else item for item in items)
+def _listed(items: tuple[nodes.Item, ...], own: Callable[[nodes.Scalar], nodes.Scalar]) -> tuple[nodes.Item, ...]:
+    return tuple(replace(item, value=own(item.value)) if isinstance(item, nodes.Named) else item for item in items)
 
 
-Call = TypeVar("Call", AggregateCall, WindowCall)
+Call = TypeVar("Call", nodes.AggregateCall, nodes.WindowCall)
 
 
-def _called(call: Call, own: Callable[[Scalar], Scalar]) -> Call:
+def _called(call: Call, own: Callable[[nodes.Scalar], nodes.Scalar]) -> Call:
     arguments = tuple(own(one) for one in call.arguments)
     order = tuple(replace(key, value=own(key.value)) for key in call.order)
     made = replace(call, arguments=arguments, order=order)
     if call.filter is not None:
         made = replace(made, filter=own(call.filter))
-    if isinstance(made, WindowCall):
+    if isinstance(made, nodes.WindowCall):
         return replace(made, partition=tuple(own(one) for one in made.partition))
     return made
 
 
-def kind_of_only(tree: Tree, catalog: Catalog) -> DataType | None:
+def kind_of_only(tree: nodes.Tree, catalog: Catalog) -> DataType | None:
     """The type of the one column of a subquery; None where it is not known here. Raises Refused for several columns."""
-    while isinstance(tree, Distinct | OrderBy | FirstRows):
+    while isinstance(tree, nodes.Distinct | nodes.OrderBy | nodes.FirstRows):
         tree = tree.input
     columns = schema(tree, catalog)
     if len(columns) != 1:

@@ -6,23 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Item,
-    Join,
-    Named,
-    Project,
-    Scalar,
-    Scan,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.codes import Code
@@ -91,22 +75,22 @@ def lineage_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Line
 class LineageRewriter(Rewriter):
     """Rewrites the tree of a SEQ TP block: joins, conditions and columns of temporal-probabilistic relations."""
 
-    def tree(self, tree: Tree, outer: tuple[Columns, ...] = ()) -> Rewritten:
+    def tree(self, tree: nodes.Tree, outer: tuple[Columns, ...] = ()) -> Rewritten:
         """The operators of a tree; raises Finding."""
         match tree:
-            case Scan():
+            case nodes.Scan():
                 return self._relation(tree)
-            case Alias():
+            case nodes.Alias():
                 return super().tree(tree, outer)
-            case Project():
+            case nodes.Project():
                 return super().tree(self._with_expected(tree), outer)
-            case Filter() | Join():
+            case nodes.Filter() | nodes.Join():
                 return super().tree(tree, outer)
-            case Aggregate():
+            case nodes.Aggregate():
                 return self._groups(tree, outer)
-            case Distinct(input):  # rows are different anyway
+            case nodes.Distinct(input):  # rows are different anyway
                 return self.tree(input, outer)
-            case Union() | Except() | Intersect():
+            case nodes.Union() | nodes.Except() | nodes.Intersect():
                 if not tree.distinct:
                     word = type(tree).__name__.upper()
                     message = f"{word} ALL is outside of what SEQ TP can evaluate: a row is there once, or not"
@@ -115,17 +99,17 @@ class LineageRewriter(Rewriter):
                 return replace(found, plan=found.plan.input) if isinstance(found.plan, SliceDistinct) else found
         raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
 
-    def _with_expected(self, tree: Project) -> Project:
+    def _with_expected(self, tree: nodes.Project) -> nodes.Project:
         """A list whose items EXPECTED(…) are columns of the groups, which have no aggregates that nobody asks for."""
-        filters, under = list[Filter](), tree.input
-        while isinstance(under, Filter):
+        filters, under = list[nodes.Filter](), tree.input
+        while isinstance(under, nodes.Filter):
             filters, under = [*filters, under], under.input
-        if not isinstance(under, Aggregate):
+        if not isinstance(under, nodes.Aggregate):
             return tree
-        items, made = list[Item](), list[AggregateCall]()
+        items, made = list[nodes.Item](), list[nodes.AggregateCall]()
         for item in tree.items:
-            node = syntax_of(item.value) if isinstance(item, Named) else exp.Null()
-            if not isinstance(item, Named) or not is_expected(node):
+            node = syntax_of(item.value) if isinstance(item, nodes.Named) else exp.Null()
+            if not isinstance(item, nodes.Named) or not is_expected(node):
                 items.append(item)
                 continue
             (named,) = node.expressions or [exp.Null()]
@@ -133,17 +117,17 @@ class LineageRewriter(Rewriter):
             if call is None or call.function not in ("COUNT", "SUM") or call.distinct:
                 raise finding(self.positions, "EXPECTED is of COUNT and SUM", node, "write EXPECTED(COUNT(*))")
             made.append(replace(call, name=f"{EXPECTED} {call.name}", function=f"{EXPECTED} {call.function}"))
-            items.append(replace(item, value=Scalar(exp.column(made[-1].name, quoted=True))))
-        values = [syntax_of(one.value) for one in items if isinstance(one, Named)]
+            items.append(replace(item, value=nodes.Scalar(exp.column(made[-1].name, quoted=True))))
+        values = [syntax_of(one.value) for one in items if isinstance(one, nodes.Named)]
         values += [syntax_of(one.condition) for one in filters]
         used = {column.name for value in values for column in value.find_all(exp.Column)}
         calls = (*(one for one in under.calls if one.name in used), *dict.fromkeys(made))
-        found: Tree = replace(under, calls=calls)
+        found: nodes.Tree = replace(under, calls=calls)
         for one in reversed(filters):
             found = replace(one, input=found)
         return replace(tree, input=found, items=tuple(items))
 
-    def _groups(self, tree: Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
+    def _groups(self, tree: nodes.Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
         """Rows for each number of rows that a group can have."""
         counts = [call for call in tree.calls if not call.function.startswith(EXPECTED)]
         if not tree.keys:
@@ -176,7 +160,7 @@ class LineageRewriter(Rewriter):
         made = super().join("inner", left, right, conditions)
         return SliceProject(made, tuple(f"c{place}" for place in range(width(left))))
 
-    def _relation(self, tree: Scan) -> Rewritten:
+    def _relation(self, tree: nodes.Scan) -> Rewritten:
         table = self.catalog.table(tree.table)
         if table is None:
             raise self._refused(tree, "a SEQ TP block reads a relation", _FORM)
@@ -198,7 +182,7 @@ class LineageRewriter(Rewriter):
         scan = SliceRelation(table.name, tuple(column.name for column in kept), (period.begin, period.end))
         return Rewritten(scan, tuple(columns))
 
-    def _refused(self, tree: Tree, message: str, help: str) -> Finding:
+    def _refused(self, tree: nodes.Tree, message: str, help: str) -> Finding:
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
         return self.positions.finding(Code.UNSUPPORTED, message, at, help)
 

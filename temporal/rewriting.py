@@ -9,25 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    ONE_ROW,
-    Aggregate,
-    Alias,
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Item,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Scan,
-    SetOperation,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -80,34 +62,34 @@ class Rewriter:
     periods: list[tuple[DeclaredTable, Span]] = field(default_factory=list)
     all_time: list[Span] = field(default_factory=list)
 
-    def tree(self, tree: Tree, outer: tuple[Columns, ...] = ()) -> Rewritten:
+    def tree(self, tree: nodes.Tree, outer: tuple[Columns, ...] = ()) -> Rewritten:
         """The operators of a tree; raises Finding."""
         match tree:
-            case Scan():
+            case nodes.Scan():
                 return self._scan(tree)
-            case Alias(input, alias, names):
+            case nodes.Alias(input, alias, names):
                 found = self.tree(input, outer)
                 return replace(found, columns=self._renamed(tree, found.columns, alias, names))
-            case Filter(input, condition):
+            case nodes.Filter(input, condition):
                 return self._filter(self.tree(input, outer), condition, outer)
-            case Join():
+            case nodes.Join():
                 return self._join(tree, outer)
-            case Project(input, items):
+            case nodes.Project(input, items):
                 return self._project(self.tree(input, outer), items, outer)
-            case Aggregate():
+            case nodes.Aggregate():
                 return self._aggregate(tree, outer)
-            case Distinct(input):
+            case nodes.Distinct(input):
                 found = self.tree(input, outer)
                 return replace(found, plan=SliceDistinct(found.plan))
-            case Union() | Except() | Intersect():
+            case nodes.Union() | nodes.Except() | nodes.Intersect():
                 return self._set_operation(tree, outer)
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
         message = f"{sql_words(tree)} is outside of what a SEQ block can evaluate"
         raise self.positions.finding(Code.UNSUPPORTED, message, at)
 
-    def _scan(self, tree: Scan) -> Rewritten:
+    def _scan(self, tree: nodes.Scan) -> Rewritten:
         at = self.positions.of(tree.syntax or exp.Null())
-        if tree.table == ONE_ROW:
+        if tree.table == nodes.ONE_ROW:
             return Rewritten(SliceRelation(), (), at)
         table = self.catalog.table(tree.table)
         assert table is not None, "lowering has found it"
@@ -132,7 +114,7 @@ class Rewriter:
         self.periods.append((table, at))
         return Rewritten(SliceRelation(table.name, names, (table.period.begin, table.period.end)), tuple(columns))
 
-    def _renamed(self, tree: Alias, columns: Columns, alias: str, names: tuple[str, ...]) -> Columns:
+    def _renamed(self, tree: nodes.Alias, columns: Columns, alias: str, names: tuple[str, ...]) -> Columns:
         shown = [found for found in columns if found.shown and not found.hidden]
         if names and len(names) != len(shown):
             message = f"{alias} has {len(shown)} columns, and is given {len(names)} names"
@@ -140,13 +122,13 @@ class Rewriter:
         hidden = tuple(replace(found, aliases=frozenset({alias.lower()})) for found in columns if found.hidden)
         return (
             (*renamed(columns, alias, names), *hidden)
-            if isinstance(tree.input, Scan)
+            if isinstance(tree.input, nodes.Scan)
             else renamed(columns, alias, names)
         )
 
     # --- conditions ---------------------------------------------------------------------------------------------------
 
-    def _filter(self, under: Rewritten, condition: Scalar, outer: tuple[Columns, ...]) -> Rewritten:
+    def _filter(self, under: Rewritten, condition: nodes.Scalar, outer: tuple[Columns, ...]) -> Rewritten:
         conditions = list[exp.Expr]()
         for one in conjuncts(syntax_of(condition)):
             if _asked(one) is None:
@@ -200,7 +182,7 @@ class Rewriter:
         return Rewritten(plan, left.columns, left.always if both else None)
 
     def _subquery(
-        self, tree: Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...]
+        self, tree: nodes.Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...]
     ) -> tuple[Rewritten, list[exp.Expr], list[exp.Expr]]:
         """The rows of a subquery, its items and the conditions that tie it to the row outside, over both sides.
 
@@ -219,17 +201,17 @@ class Rewriter:
         return found, [column(one.place + by) for one in shown[:wanted]], []
 
     def _correlated(
-        self, tree: Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...], reference: exp.Column
+        self, tree: nodes.Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...], reference: exp.Column
     ) -> tuple[Rewritten, list[exp.Expr], list[exp.Expr]]:
         body = tree
-        while isinstance(body, Distinct):
+        while isinstance(body, nodes.Distinct):
             body = body.input
-        if not isinstance(body, Project):
+        if not isinstance(body, nodes.Project):
             message = "a subquery that refers to the row outside has no aggregate and no set operation here"
             raise finding(self.positions, message, reference, "make it a join with a derived table")
-        under: Tree = body.input
+        under: nodes.Tree = body.input
         where = list[exp.Expr]()
-        if isinstance(under, Filter):
+        if isinstance(under, nodes.Filter):
             where, under = conjuncts(syntax_of(under.condition)), under.input
         try:
             base = self.tree(under)
@@ -279,20 +261,20 @@ class Rewriter:
         """
         tree = self.lowering.queries.get(id(query.unnest()))
         match tree:
-            case Project(Aggregate(input, ()) as groups, (Named(value=value),)):
+            case nodes.Project(nodes.Aggregate(input, ()) as groups, (nodes.Named(value=value),)):
                 pass
             case _:
                 message = "a subquery that is a value is an aggregate without GROUP BY and HAVING here"
                 raise finding(self.positions, message, query, "write MAX(x) for the only x that there is")
         where, under = (
-            (conjuncts(syntax_of(input.condition)), input.input) if isinstance(input, Filter) else ([], input)
+            (conjuncts(syntax_of(input.condition)), input.input) if isinstance(input, nodes.Filter) else ([], input)
         )
         base, around = self.tree(under, (left.columns, *outer)), SeenNames(left.columns, self.positions)
         names = SeenNames(base.columns, self.positions)
         tied = [one for one in where if _refers(one, names)]
         base = self.filtered(base, [one for one in where if one not in tied], (left.columns, *outer))
         pairs = [self._equal_sides(one, names, around) for one in tied]
-        keys = tuple(Named(f"k{n}", Scalar(mine)) for n, (mine, _) in enumerate(pairs))
+        keys = tuple(nodes.Named(f"k{n}", nodes.Scalar(mine)) for n, (mine, _) in enumerate(pairs))
         grouped_by, columns = grouped(replace(groups, keys=keys), base.plan, names)
         assert isinstance(grouped_by, SliceGroup), "it has aggregates"
         by = width(left.plan)
@@ -333,7 +315,7 @@ class Rewriter:
 
     # --- other operators ----------------------------------------------------------------------------------------------
 
-    def _join(self, tree: Join, outer: tuple[Columns, ...]) -> Rewritten:
+    def _join(self, tree: nodes.Join, outer: tuple[Columns, ...]) -> Rewritten:
         left, right = self.tree(tree.left, outer), self.tree(tree.right, outer)
         by, kind = width(left.plan), tree.kind
         both: Columns = (*left.columns, *shifted(right.columns, by))
@@ -347,7 +329,7 @@ class Rewriter:
         conditions += [exp.EQ(this=column(mine), expression=column(theirs + by)) for mine, theirs in shared]
         plan = self.join(kind.value, left.plan, right.plan, conditions)
         always = _always(kind, left.always, right.always)
-        if kind in (JoinKind.SEMI, JoinKind.ANTI):
+        if kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI):
             return Rewritten(plan, left.columns, always)
         if not shared:
             return Rewritten(plan, both, always)
@@ -357,7 +339,7 @@ class Rewriter:
         """A join on conditions over the columns of both sides."""
         return joined(kind, left, right, conditions, width(left))
 
-    def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: Join) -> tuple[int, int]:
+    def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: nodes.Join) -> tuple[int, int]:
         written = tree.syntax.args.get("using") or () if tree.syntax is not None else ()
         node = exp.Column(this=next(one for one in written if one.name == name).copy())
         found = [SeenNames(side.columns, self.positions).found(node, side.columns) for side in (left, right)]
@@ -367,11 +349,11 @@ class Rewriter:
         return found[0], found[1]
 
     def _merged(
-        self, plan: SlicePlan, both: Columns, tree: Join, shared: list[tuple[int, int]], by: int
+        self, plan: SlicePlan, both: Columns, tree: nodes.Join, shared: list[tuple[int, int]], by: int
     ) -> tuple[SlicePlan, Columns]:
         """The columns that USING makes one come first; those that they were can still be named with an alias."""
         total = width(plan)
-        first = {JoinKind.RIGHT: "c{1}", JoinKind.FULL: "coalesce(c{0}, c{1})"}.get(tree.kind, "c{0}")
+        first = {nodes.JoinKind.RIGHT: "c{1}", nodes.JoinKind.FULL: "coalesce(c{0}, c{1})"}.get(tree.kind, "c{0}")
         made = [first.format(mine, theirs + by) for mine, theirs in shared]
         items = (*made, *(f"c{place}" for place in range(total)))
         merged = {place for mine, theirs in shared for place in (mine, theirs + by)}
@@ -381,22 +363,22 @@ class Rewriter:
             new.append(replace(found, place=place, shown=found.shown and found.place not in merged))
         return SliceProject(plan, items), tuple(new)
 
-    def _project(self, under: Rewritten, items: tuple[Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
-        made = list[Item]()
+    def _project(self, under: Rewritten, items: tuple[nodes.Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
+        made = list[nodes.Item]()
         for item in items:
-            if isinstance(item, Named):
+            if isinstance(item, nodes.Named):
                 under, value = self.with_values(under, syntax_of(item.value), outer)
-                item = replace(item, value=Scalar(value))
+                item = replace(item, value=nodes.Scalar(value))
             made.append(item)
         found = self._listed(tuple(made), SeenNames(under.columns, self.positions))
         columns = tuple(SeenColumn(frozenset(), name, place, type=kind) for place, (name, _, kind) in enumerate(found))
         return Rewritten(SliceProject(under.plan, tuple(text(node) for _, node, _ in found)), columns, under.always)
 
-    def _listed(self, items: tuple[Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr, DataType | None]]:
+    def _listed(self, items: tuple[nodes.Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr, DataType | None]]:
         """The items with their names and, where they are known, types."""
         found = list[tuple[str, exp.Expr, DataType | None]]()
         for item in items:
-            if isinstance(item, Named):
+            if isinstance(item, nodes.Named):
                 node = syntax_of(item.value)
                 no_subquery(node, self.positions)
                 comparable(node, self.positions)
@@ -405,7 +387,7 @@ class Rewriter:
                 found += [(one.name, column(one.place), one.type) for one in names.starred(item)]
         return found
 
-    def _aggregate(self, tree: Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
+    def _aggregate(self, tree: nodes.Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
         under = self.tree(tree.input, outer)
         plan, columns = grouped(tree, under.plan, SeenNames(under.columns, self.positions))
         if tree.keys:
@@ -415,7 +397,7 @@ class Rewriter:
         self.all_time.append(at)
         return Rewritten(plan, columns, at)
 
-    def _set_operation(self, tree: SetOperation, outer: tuple[Columns, ...]) -> Rewritten:
+    def _set_operation(self, tree: nodes.SetOperation, outer: tuple[Columns, ...]) -> Rewritten:
         left, right = (self._plain(self.tree(side, outer)) for side in (tree.left, tree.right))
         if width(left.plan) != width(right.plan):
             word = type(tree).__name__.upper()
@@ -424,12 +406,12 @@ class Rewriter:
             raise self.positions.finding(Code.UNION_MISMATCH, message, at)
         plan: SlicePlan
         match tree:
-            case Union(distinct=distinct):
+            case nodes.Union(distinct=distinct):
                 plan, always = SliceUnion(left.plan, right.plan), left.always or right.always
                 plan = SliceDistinct(plan) if distinct else plan
-            case Except(distinct=distinct):
+            case nodes.Except(distinct=distinct):
                 plan, always = SliceDifference(left.plan, right.plan, distinct=distinct), left.always
-            case Intersect(distinct=distinct):
+            case nodes.Intersect(distinct=distinct):
                 plan = SliceDifference(left.plan, right.plan, common=True, distinct=distinct)
                 always = left.always and right.always
         return Rewritten(plan, left.columns, always)
@@ -504,13 +486,13 @@ def _wrapped(node: exp.Expr) -> exp.Expr:
     return node if isinstance(node, exp.Column | exp.Literal) else exp.Paren(this=node)
 
 
-def _always(kind: JoinKind, left: Span | None, right: Span | None) -> Span | None:
+def _always(kind: nodes.JoinKind, left: Span | None, right: Span | None) -> Span | None:
     match kind:
-        case JoinKind.INNER | JoinKind.SEMI:
+        case nodes.JoinKind.INNER | nodes.JoinKind.SEMI:
             return left if right is not None else None
-        case JoinKind.LEFT | JoinKind.ANTI:
+        case nodes.JoinKind.LEFT | nodes.JoinKind.ANTI:
             return left
-        case JoinKind.RIGHT:
+        case nodes.JoinKind.RIGHT:
             return right
     return left or right
 

@@ -16,18 +16,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.calls import Reader
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Distinct,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Tree,
-)
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.syntax import conjuncts
@@ -42,10 +32,10 @@ class AskedRelations:
 
     catalog: Catalog
     scalar: Reader
-    lowered: Callable[[exp.Query], Tree]
+    lowered: Callable[[exp.Query], nodes.Tree]
     fresh: Callable[[str], str]
 
-    def semi_join(self, join: Join) -> Tree:
+    def semi_join(self, join: nodes.Join) -> nodes.Tree:
         """A semi join with a relation as an inner one with the values that its equalities allow, and the rest of it."""
         given, asked = schema(join.left, self.catalog), schema(join.right, self.catalog)
         parts = conjuncts(join.condition)
@@ -55,9 +45,13 @@ class AskedRelations:
         alias = self.fresh("asked")
         names = [self.fresh("_c") for _ in pairs]
         values = [inner for _, (_, inner) in pairs]
-        items = tuple(Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
-        allowed = Alias(
-            Distinct(Project(join.right, items, syntax=join.syntax), syntax=join.syntax), alias, syntax=join.syntax
+        items = tuple(
+            nodes.Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True)
+        )
+        allowed = nodes.Alias(
+            nodes.Distinct(nodes.Project(join.right, items, syntax=join.syntax), syntax=join.syntax),
+            alias,
+            syntax=join.syntax,
         )
         equal = [
             exp.EQ(this=outer.copy(), expression=exp.column(name, alias))
@@ -65,9 +59,9 @@ class AskedRelations:
         ]
         condition = exp.and_(*equal, copy=False) if len(equal) > 1 else equal[0]
         left = join.left if len(pairs) == len(parts) else join
-        return Join(JoinKind.INNER, left, allowed, self.scalar(condition), syntax=join.syntax, at=join.at)
+        return nodes.Join(nodes.JoinKind.INNER, left, allowed, self.scalar(condition), syntax=join.syntax, at=join.at)
 
-    def values(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree | None:
+    def values(self, tree: nodes.Tree, part: exp.Expr, clause: exp.Expr) -> nodes.Tree | None:
         """The rows that satisfy a condition whose subqueries give one row each; None where it has others, or none."""
         queries = outermost_queries(part)
         if not queries or not all(map(self._gives_one_row, queries)):
@@ -75,14 +69,14 @@ class AskedRelations:
         holder = exp.Paren(this=part.copy())
         for query, place in zip(queries, outermost_queries(holder), strict=True):
             alias, name, at = self.fresh("asked"), self.fresh("_v"), query.parent or query
-            one = Alias(self.lowered(query), alias, (name,), syntax=at)
-            tree = Join(JoinKind.INNER, tree, one, syntax=at)
+            one = nodes.Alias(self.lowered(query), alias, (name,), syntax=at)
+            tree = nodes.Join(nodes.JoinKind.INNER, tree, one, syntax=at)
             (place.parent or place).replace(exp.column(name, alias))
-        return Filter(tree, self.scalar(holder.this), syntax=clause)
+        return nodes.Filter(tree, self.scalar(holder.this), syntax=clause)
 
     def _gives_one_row(self, query: exp.Query) -> bool:
         tree = self.lowered(query)
-        whole = isinstance(tree, Project) and isinstance(tree.input, Aggregate) and not tree.input.keys
+        whole = isinstance(tree, nodes.Project) and isinstance(tree.input, nodes.Aggregate) and not tree.input.keys
         alone = isinstance(query.parent, exp.Subquery) and not isinstance(query.parent.parent, exp.In)
         return whole and alone and len(schema(tree, self.catalog)) == 1 and not outer_columns(tree, self.catalog)
 

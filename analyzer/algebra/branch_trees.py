@@ -10,19 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Distinct,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Scan,
-    SpjBlock,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.query import FALSE, TRUE, Branch, Kind, Query
 from streambound.analyzer.render import render_formula, render_output
 
@@ -31,10 +19,10 @@ from streambound.analyzer.render import render_formula, render_output
 class QueryTree:
     """The tree of a query, and what passes have noted that SQL cannot say, by the identity of its operators."""
 
-    tree: SpjBlock
+    tree: nodes.SpjBlock
     notes: Mapping[int, str]
 
-    def note(self, operator: Tree) -> str:
+    def note(self, operator: nodes.Tree) -> str:
         """What is noted of an operator of the tree: ``finite``, ``merged: S, T``; nothing of most."""
         return self.notes.get(id(operator), "")
 
@@ -43,34 +31,34 @@ def tree_of_query(query: Query, empty: Branch) -> QueryTree:
     """The block of a query's branches; of one without branches, that of ``empty`` with a condition that never holds."""
     notes: dict[int, str] = {}
     branches = query.branches or (replace(empty, where=FALSE),)
-    return QueryTree(SpjBlock(_union([_tree_of(branch, notes) for branch in branches], query.distinct)), notes)
+    return QueryTree(nodes.SpjBlock(_union([_tree_of(branch, notes) for branch in branches], query.distinct)), notes)
 
 
-def _union(trees: Sequence[Tree], distinct: bool) -> Tree:
+def _union(trees: Sequence[nodes.Tree], distinct: bool) -> nodes.Tree:
     """The union of branches, no deeper than it must be; a single branch of a set has each row once."""
     if len(trees) == 1:
-        return Distinct(trees[0]) if distinct else trees[0]
+        return nodes.Distinct(trees[0]) if distinct else trees[0]
     while len(trees) > 1:
         pairs = [trees[place : place + 2] for place in range(0, len(trees), 2)]
-        trees = [Union(pair[0], pair[1], distinct) if len(pair) == 2 else pair[0] for pair in pairs]
+        trees = [nodes.Union(pair[0], pair[1], distinct) if len(pair) == 2 else pair[0] for pair in pairs]
     return trees[0]
 
 
-def _tree_of(branch: Branch, notes: dict[int, str]) -> Project:
-    scans = [Scan(source.table, source.alias) for source in branch.sources]
+def _tree_of(branch: Branch, notes: dict[int, str]) -> nodes.Project:
+    scans = [nodes.Scan(source.table, source.alias) for source in branch.sources]
     notes.update({id(scan): "finite" for scan, s in zip(scans, branch.sources, strict=True) if s.kind is Kind.FINITE})
-    tree: Tree = scans[0]
+    tree: nodes.Tree = scans[0]
     for scan in scans[1:]:
-        tree = Join(JoinKind.INNER, tree, scan)
+        tree = nodes.Join(nodes.JoinKind.INNER, tree, scan)
     if branch.where != TRUE:
-        tree = Filter(tree, Scalar(render_formula(branch.where, branch)))
-    made = Project(tree, tuple(_item(render_output(output, branch)) for output in branch.outputs))
+        tree = nodes.Filter(tree, nodes.Scalar(render_formula(branch.where, branch)))
+    made = nodes.Project(tree, tuple(_item(render_output(output, branch)) for output in branch.outputs))
     if branch.merged:
         notes[id(made)] = "merged: " + "; ".join(", ".join(group) for group in branch.merged)
     return made
 
 
-def _item(node: exp.Expr) -> Named:
+def _item(node: exp.Expr) -> nodes.Named:
     if isinstance(node, exp.Alias):
-        return Named(node.alias, Scalar(node.this), alias=True)
-    return Named(node.name, Scalar(node))
+        return nodes.Named(node.alias, nodes.Scalar(node.this), alias=True)
+    return nodes.Named(node.name, nodes.Scalar(node))

@@ -8,23 +8,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    AggregateCall,
-    Frame,
-    FrameEnd,
-    Scalar,
-    Side,
-    SortKey,
-    Unit,
-    WindowCall,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.window_functions import Gives, Looks, function_called
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.registry import is_aggregate
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.values import number
 
-Reader = Callable[[exp.Expr], Scalar]
+Reader = Callable[[exp.Expr], nodes.Scalar]
 """Makes an expression of its syntax."""
 _SAME = {
     "STDDEV": "STDDEV_SAMP",
@@ -62,10 +53,10 @@ def is_aggregate_call(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name.lower()))
 
 
-def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> AggregateCall:
+def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> nodes.AggregateCall:
     """The call of an aggregate: ``SUM(DISTINCT v) FILTER (WHERE a > 1)``."""
     found = _parts(node, scalar)
-    return AggregateCall(
+    return nodes.AggregateCall(
         name, found.function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
     )
 
@@ -73,10 +64,10 @@ def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> AggregateCall:
 @dataclass(frozen=True)
 class _Parts:
     function: str
-    arguments: tuple[Scalar, ...]
+    arguments: tuple[nodes.Scalar, ...]
     distinct: bool = False
-    filter: Scalar | None = None
-    order: tuple[SortKey, ...] = ()
+    filter: nodes.Scalar | None = None
+    order: tuple[nodes.SortKey, ...] = ()
     ignore_nulls: bool = False
 
 
@@ -126,20 +117,20 @@ def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:
                 yield one
 
 
-def sort_keys(order: exp.Expr | None, scalar: Reader) -> tuple[SortKey, ...]:
+def sort_keys(order: exp.Expr | None, scalar: Reader) -> tuple[nodes.SortKey, ...]:
     """What an ORDER BY orders by."""
     return tuple(key for one in (order.expressions if order is not None else ()) for key in _sort_keys(one, scalar))
 
 
-def _sort_keys(node: exp.Expr, scalar: Reader) -> list[SortKey]:
+def _sort_keys(node: exp.Expr, scalar: Reader) -> list[nodes.SortKey]:
     if not isinstance(node, exp.Ordered):
-        return [SortKey(one) for one in _values(node, scalar)]
+        return [nodes.SortKey(one) for one in _values(node, scalar)]
     descending, first = bool(node.args.get("desc")), node.args.get("nulls_first")
     nulls_first = not descending if first is None else bool(first)
-    return [SortKey(one, descending, nulls_first) for one in _values(node.this, scalar)]
+    return [nodes.SortKey(one, descending, nulls_first) for one in _values(node.this, scalar)]
 
 
-def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
+def _values(node: exp.Expr, scalar: Reader) -> list[nodes.Scalar]:
     """The values of an expression that rows are put together, or in order, by: of a window its ends."""
     inner = node.unnest()
     if isinstance(inner, exp.Anonymous) and inner.name.lower() == "named_struct":
@@ -147,7 +138,7 @@ def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
     return [scalar(node)]
 
 
-def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
+def window_call(node: exp.Window, name: str, scalar: Reader) -> nodes.WindowCall:
     """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
     found = _with_number(_of_cases(_parts(node.this, scalar), scalar))
     order = sort_keys(node.args.get("order"), scalar)
@@ -156,7 +147,7 @@ def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     if function_called(found.function).looks is Looks.FRAME:
         frame = _frame(node.args.get("spec"), bool(order))
     return _of_one_row(
-        WindowCall(
+        nodes.WindowCall(
             name, found.function, found.arguments, partition, order, frame, found.distinct, found.filter,
             found.ignore_nulls, node,
         )
@@ -183,33 +174,39 @@ def _of_cases(call: _Parts, scalar: Reader) -> _Parts:
     return replace(call, arguments=(scalar(case),), filter=None)
 
 
-def _of_one_row(call: WindowCall) -> WindowCall:
+def _of_one_row(call: nodes.WindowCall) -> nodes.WindowCall:
     """A function of the last row of a frame that ends before its own, or the first of one that begins after it.
 
     LAST_VALUE(v) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)  ->  LAG(v, 1) OVER (ORDER BY ts)
 
     The greatest value of the order is that of the last row, as NULL comes first.
     """
-    if call.frame is None or call.frame.unit is not Unit.ROWS or call.distinct or call.filter or call.ignore_nulls:
+    if (
+        call.frame is None
+        or call.frame.unit is not nodes.Unit.ROWS
+        or call.distinct
+        or call.filter
+        or call.ignore_nulls
+    ):
         return call
     start, end = call.frame.start, call.frame.end
     key = call.order[0] if call.order else None
     rising = key is not None and not key.descending and key.nulls_first and call.arguments == (key.value,)
-    if start.side is end.side is Side.PRECEDING and start.distance and end.distance:
+    if start.side is end.side is nodes.Side.PRECEDING and start.distance and end.distance:
         last = call.function == "LAST_VALUE" or (call.function == "MAX" and rising)
         return _beside(call, "LAG", end.distance) if last and start.distance >= end.distance else call
-    if start.side is end.side is Side.FOLLOWING and start.distance and call.function == "FIRST_VALUE":
+    if start.side is end.side is nodes.Side.FOLLOWING and start.distance and call.function == "FIRST_VALUE":
         there = end.distance is None or end.distance >= start.distance
         return _beside(call, "LEAD", start.distance) if there else call
     return call
 
 
-def _beside(call: WindowCall, function: str, rows: int) -> WindowCall:
+def _beside(call: nodes.WindowCall, function: str, rows: int) -> nodes.WindowCall:
     """LAG or LEAD, by a number of rows, of a function's argument, over its partition and order."""
     if len(call.arguments) != 1:
         return call
     offset = exp.Literal.number(rows)
-    arguments = (call.arguments[0], Scalar(offset))
+    arguments = (call.arguments[0], nodes.Scalar(offset))
     return replace(call, function=function, arguments=arguments, frame=None)
 
 
@@ -227,7 +224,7 @@ def _with_number(call: _Parts) -> _Parts:
         raise UnreadCall(message, given.syntax, help, mismatch=other is None)
     value = exp.Literal.number(number)
     before, after = call.arguments[:place], call.arguments[place + 1 :]
-    return replace(call, arguments=(*before, Scalar(value), *after))
+    return replace(call, arguments=(*before, nodes.Scalar(value), *after))
 
 
 def _number_of_rows(node: exp.Expr, what: str) -> int:
@@ -242,37 +239,41 @@ def _number_of_rows(node: exp.Expr, what: str) -> int:
     raise UnreadCall(f"{what} counts rows by an INT, and {shown} is none", node, help, mismatch=True)
 
 
-_START, _END = FrameEnd(Side.PRECEDING), FrameEnd(Side.FOLLOWING)
+_START, _END = nodes.FrameEnd(nodes.Side.PRECEDING), nodes.FrameEnd(nodes.Side.FOLLOWING)
 
 
-def _frame(spec: exp.Expr | None, ordered: bool) -> Frame:
+def _frame(spec: exp.Expr | None, ordered: bool) -> nodes.Frame:
     """A frame: up to the rows equal to the current one where there is an order, all rows where there is none."""
     if spec is None:
-        return Frame(Unit.RANGE, _START, FrameEnd(Side.CURRENT)) if ordered else Frame(Unit.ROWS, _START, _END)
+        return (
+            nodes.Frame(nodes.Unit.RANGE, _START, nodes.FrameEnd(nodes.Side.CURRENT))
+            if ordered
+            else nodes.Frame(nodes.Unit.ROWS, _START, _END)
+        )
     kind = str(spec.args.get("kind") or "").lower()
-    if kind not in tuple(Unit) or spec.args.get("exclude"):
+    if kind not in tuple(nodes.Unit) or spec.args.get("exclude"):
         raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language")
     start = _end(spec, "start")
-    end = _end(spec, "end") if spec.args.get("end") is not None else FrameEnd(Side.CURRENT)
-    return Frame(Unit(kind), start, end)
+    end = _end(spec, "end") if spec.args.get("end") is not None else nodes.FrameEnd(nodes.Side.CURRENT)
+    return nodes.Frame(nodes.Unit(kind), start, end)
 
 
-def _end(spec: exp.Expr, which: str) -> FrameEnd:
+def _end(spec: exp.Expr, which: str) -> nodes.FrameEnd:
     value, side = spec.args[which], str(spec.args.get(f"{which}_side") or "").lower()
     word = str(value).upper() if not isinstance(value, exp.Expr) else ""
     if word == "CURRENT ROW":
-        return FrameEnd(Side.CURRENT)
+        return nodes.FrameEnd(nodes.Side.CURRENT)
     if word == "UNBOUNDED":
-        return FrameEnd(Side(side))
+        return nodes.FrameEnd(nodes.Side(side))
     if isinstance(value, exp.Interval):
         length = microseconds(value)
         if length is not None and length >= 0:
-            return FrameEnd(Side(side), length, interval=True)
+            return nodes.FrameEnd(nodes.Side(side), length, interval=True)
     elif isinstance(value, exp.Expr):
-        of_rows = str(spec.args.get("kind")).lower() == Unit.ROWS
+        of_rows = str(spec.args.get("kind")).lower() == nodes.Unit.ROWS
         found = (_number_of_rows(value, "ROWS"), None) if of_rows else whole_number(value)
         if found is not None and found[0] >= 0:
-            return FrameEnd(Side(side), found[0])
+            return nodes.FrameEnd(nodes.Side(side), found[0])
     at = value if isinstance(value, exp.Expr) else None
     raise UnreadCall("the end of a frame is a whole number, not negative, or an interval of fixed length", at)
 
@@ -311,19 +312,19 @@ def text_microseconds(text: str) -> int | None:
 # --- back to syntax -----------------------------------------------------------------------------------------------
 
 
-def call_syntax(call: AggregateCall | WindowCall, copied: Callable[[Scalar], exp.Expr]) -> exp.Expr:
+def call_syntax(call: nodes.AggregateCall | nodes.WindowCall, copied: Callable[[nodes.Scalar], exp.Expr]) -> exp.Expr:
     """The syntax of a call in Spark's SQL, without its name."""
     given = [copied(one) for one in call.arguments] or ([exp.Star()] if call.function == "COUNT" else [])
     if call.distinct:
         given = [exp.Distinct(expressions=given)]
     node: exp.Expr = exp.Anonymous(this=call.function, expressions=given)
-    if isinstance(call, AggregateCall) and call.order:
+    if isinstance(call, nodes.AggregateCall) and call.order:
         node = exp.WithinGroup(this=node, expression=order_syntax(call.order, copied))
     if call.ignore_nulls:
         node = exp.IgnoreNulls(this=node)
     if call.filter is not None:
         node = exp.Filter(this=node, expression=exp.Where(this=copied(call.filter)))
-    if isinstance(call, WindowCall):
+    if isinstance(call, nodes.WindowCall):
         node = exp.Window(this=node, partition_by=[copied(one) for one in call.partition], over="OVER")
         if call.order:
             node.set("order", order_syntax(call.order, copied))
@@ -332,22 +333,22 @@ def call_syntax(call: AggregateCall | WindowCall, copied: Callable[[Scalar], exp
     return node
 
 
-def order_syntax(order: tuple[SortKey, ...], copied: Callable[[Scalar], exp.Expr]) -> exp.Order:
+def order_syntax(order: tuple[nodes.SortKey, ...], copied: Callable[[nodes.Scalar], exp.Expr]) -> exp.Order:
     """The syntax of an ORDER BY."""
     keys = [exp.Ordered(this=copied(k.value), desc=k.descending, nulls_first=k.nulls_first) for k in order]
     return exp.Order(expressions=keys)
 
 
-def _spec(frame: Frame) -> exp.WindowSpec:
+def _spec(frame: nodes.Frame) -> exp.WindowSpec:
     spec = exp.WindowSpec(kind=frame.unit.upper())
     for which, end in (("start", frame.start), ("end", frame.end)):
-        value: exp.Expr | str = "CURRENT ROW" if end.side is Side.CURRENT else "UNBOUNDED"
+        value: exp.Expr | str = "CURRENT ROW" if end.side is nodes.Side.CURRENT else "UNBOUNDED"
         if end.distance is not None:
             value = exp.Literal.number(end.distance)
             if end.interval:
                 value = interval_syntax(end.distance)
         spec.set(which, value)
-        if end.side is not Side.CURRENT:
+        if end.side is not nodes.Side.CURRENT:
             spec.set(f"{which}_side", end.side.upper())
     return spec
 

@@ -9,25 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, aggregate_type, computed_of
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Except,
-    Filter,
-    Fixpoint,
-    Intersect,
-    Join,
-    Named,
-    Over,
-    Project,
-    Scalar,
-    Tree,
-    Union,
-    WindowCall,
-    inputs,
-)
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
 from streambound.analyzer.algebra.schema import joined, schema
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -46,18 +30,18 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
 
 
-def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: Schema = ()) -> None:
+def check_types(tree: nodes.Tree, catalog: Catalog, positions: Positions, recursive: Schema = ()) -> None:
     """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type.
 
     ``recursive`` are the columns of the relation that a `Fixpoint` around it defines.
     """
     if is_static(tree, catalog) or is_block(tree, catalog):
         return
-    for below in inputs(tree):
-        around = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and below is tree.step else recursive
+    for below in nodes.inputs(tree):
+        around = schema(tree.base, catalog) if isinstance(tree, nodes.Fixpoint) and below is tree.step else recursive
         check_types(below, catalog, positions, around)
 
-    def columns(tree: Tree) -> Schema:
+    def columns(tree: nodes.Tree) -> Schema:
         return schema(tree, catalog, recursive)
 
     for node, given in _expressions(tree, columns):
@@ -72,7 +56,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
             code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
             raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
-        case Aggregate(input, keys, calls):
+        case nodes.Aggregate(input, keys, calls):
             given = columns(input)
             for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
                 _check_numbers(call, computed_of(call), given, positions)
@@ -80,31 +64,33 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
                 typed = all(type_of(one.syntax, given)[0] is not None for one in call.arguments)
                 if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
-        case Over(input, calls):
+        case nodes.Over(input, calls):
             for one in calls:
                 _check_numbers(one, operands(one)[:1], columns(input), positions)
                 _check_exact(one, columns(input), positions)
-        case Union(left, right) | Except(left, right) | Intersect(left, right):
+        case nodes.Union(left, right) | nodes.Except(left, right) | nodes.Intersect(left, right):
             _check_alike(tree, columns(left), columns(right), positions)
 
 
-def _expressions(tree: Tree, columns: Callable[[Tree], Schema]) -> Iterator[tuple[exp.Expr, Schema]]:
+def _expressions(tree: nodes.Tree, columns: Callable[[nodes.Tree], Schema]) -> Iterator[tuple[exp.Expr, Schema]]:
     """What an operator computes of each of its rows, with their columns."""
     match tree:
-        case Filter(input, condition):
+        case nodes.Filter(input, condition):
             yield condition.syntax, columns(input)
-        case Project(input, items):
+        case nodes.Project(input, items):
             given = columns(input)
-            yield from ((item.value.syntax, given) for item in items if isinstance(item, Named))
-        case Aggregate(input, keys, calls):
+            yield from ((item.value.syntax, given) for item in items if isinstance(item, nodes.Named))
+        case nodes.Aggregate(input, keys, calls):
             given = columns(input)
             yield from ((key.value.syntax, given) for key in keys)
             yield from ((one.syntax, given) for call in calls for one in call.arguments)
-        case Join(left=left, right=right, condition=Scalar() as condition):
+        case nodes.Join(left=left, right=right, condition=nodes.Scalar() as condition):
             yield condition.syntax, joined(columns(left), columns(right), tree.using)
 
 
-def _check_numbers(call: AggregateCall | WindowCall, of: Sequence[Scalar], given: Schema, positions: Positions) -> None:
+def _check_numbers(
+    call: nodes.AggregateCall | nodes.WindowCall, of: Sequence[nodes.Scalar], given: Schema, positions: Positions
+) -> None:
     """Raise a Finding for a sum or a percentile of values that are not numbers."""
     for argument in of:
         kind = type_of(argument.syntax, given)[0]
@@ -113,7 +99,7 @@ def _check_numbers(call: AggregateCall | WindowCall, of: Sequence[Scalar], given
             raise positions.finding(Code.TYPE_MISMATCH, message, argument.syntax, "cast it to the type that is meant")
 
 
-def _check_exact(call: WindowCall, given: Schema, positions: Positions) -> None:
+def _check_exact(call: nodes.WindowCall, given: Schema, positions: Positions) -> None:
     """Raise a Finding for a variance of doubles over a window."""
     kind = type_of(call.arguments[0].syntax, given)[0] if call.function in SPREADS and call.arguments else None
     if kind is not None and kind.family is Family.FLOAT:
@@ -122,7 +108,7 @@ def _check_exact(call: WindowCall, given: Schema, positions: Positions) -> None:
         raise positions.finding(Code.UNSUPPORTED, message, call.arguments[0].syntax, help)
 
 
-def _check_simple(call: AggregateCall, given: Schema, positions: Positions) -> None:
+def _check_simple(call: nodes.AggregateCall, given: Schema, positions: Positions) -> None:
     """Raise a Finding for an aggregate of arrays, structs and the like, whose values no group can keep."""
     for one in computed_of(call):
         kind = type_of(one.syntax, given)[0]
@@ -134,7 +120,9 @@ def _check_simple(call: AggregateCall, given: Schema, positions: Positions) -> N
         raise positions.finding(Code.UNSUPPORTED, message, one.syntax, help)
 
 
-def _check_alike(tree: Union | Except | Intersect, above: Schema, below: Schema, positions: Positions) -> None:
+def _check_alike(
+    tree: nodes.Union | nodes.Except | nodes.Intersect, above: Schema, below: Schema, positions: Positions
+) -> None:
     """Raise a Finding for columns of two types, whose values are not written alike."""
     for first, second in zip(above, below, strict=False):
         kinds = first.type, second.type

@@ -4,29 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Apply,
-    AsOf,
-    Bucket,
-    Distinct,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Join,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Scan,
-    SpjBlock,
-    Tree,
-    Union,
-    named_inputs,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.rules.aggregate import aggregate
 from streambound.analyzer.algebra.rules.bucket import bucketed
 from streambound.analyzer.algebra.rules.joins import join
@@ -51,7 +29,7 @@ from streambound.analyzer.algebra.view_facts import (
 from streambound.analyzer.catalog import Catalog
 
 
-def facts(tree: Tree, catalog: Catalog, recursive: ViewFacts = NOTHING_KNOWN) -> ViewFacts:
+def facts(tree: nodes.Tree, catalog: Catalog, recursive: ViewFacts = NOTHING_KNOWN) -> ViewFacts:
     """The facts of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     return FactsOfTree(catalog).of(tree, recursive)
 
@@ -61,9 +39,9 @@ class FactsOfTree:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._found: dict[int, tuple[Tree, ViewFacts]] = {}
+        self._found: dict[int, tuple[nodes.Tree, ViewFacts]] = {}
 
-    def of(self, tree: Tree, recursive: ViewFacts = NOTHING_KNOWN, columns: Schema = ()) -> ViewFacts:
+    def of(self, tree: nodes.Tree, recursive: ViewFacts = NOTHING_KNOWN, columns: Schema = ()) -> ViewFacts:
         """The facts of an operator's rows; the last ones, of an operator in a recursion.
 
         ``recursive`` and ``columns`` are of the relation that a `Fixpoint` around it defines.
@@ -75,55 +53,55 @@ class FactsOfTree:
         self._found[id(tree)] = tree, found
         return found
 
-    def _rule(self, tree: Tree, recursive: ViewFacts, columns: Schema) -> ViewFacts:
-        def of(under: Tree) -> OperatorInput:
+    def _rule(self, tree: nodes.Tree, recursive: ViewFacts, columns: Schema) -> ViewFacts:
+        def of(under: nodes.Tree) -> OperatorInput:
             return OperatorInput(schema(under, self._catalog, columns), self.of(under, recursive, columns))
 
         match tree:
-            case Scan():
+            case nodes.Scan():
                 return scan(tree, self._catalog)
-            case Recur():
+            case nodes.Recur():
                 return recursive
-            case Fixpoint(_, base, step, each_once):
+            case nodes.Fixpoint(_, base, step, each_once):
                 named = schema(tree, self._catalog, columns)
                 return fixpoint(of(base).facts, lambda found: self.of(step, found, named), each_once)
-            case Join(_, left, right):
+            case nodes.Join(_, left, right):
                 return join(tree, of(left), of(right))
-            case Union(left, right):
+            case nodes.Union(left, right):
                 return union(tree, of(left), of(right), schema(tree, self._catalog, columns))
-            case Except(left, right):
+            case nodes.Except(left, right):
                 return difference(tree, of(left), of(right), schema(tree, self._catalog, columns))
-            case Intersect(left, right):
+            case nodes.Intersect(left, right):
                 return intersection(tree, of(left), of(right), schema(tree, self._catalog, columns))
-            case AsOf(input):  # what a relation was at a time does not change any more
+            case nodes.AsOf(input):  # what a relation was at a time does not change any more
                 return replace(of(input).facts, change=ViewKind.STATIC, state=0)
-            case OrderBy(input):
+            case nodes.OrderBy(input):
                 return replace(of(input).facts, state=0)
-            case SpjBlock(input):
+            case nodes.SpjBlock(input):
                 found = of(input).facts
                 return replace(found, state=added(*self._states(input)))
-            case Filter(input):
+            case nodes.Filter(input):
                 return filtered(tree, of(input))
-            case Alias(input):
+            case nodes.Alias(input):
                 return aliased(tree, of(input), schema(tree, self._catalog, columns))
-            case Distinct(input):
+            case nodes.Distinct(input):
                 return distinct(of(input))
-            case Project(input):
+            case nodes.Project(input):
                 return projected(tree, of(input))
-            case FirstRows(input):
+            case nodes.FirstRows(input):
                 return first_rows(tree, of(input))
-            case Over(input):
+            case nodes.Over(input):
                 return over(tree, of(input), schema(tree, self._catalog, columns))
-            case Bucket(input):
+            case nodes.Bucket(input):
                 return bucketed(tree, of(input))
-            case Apply(input, subquery):
+            case nodes.Apply(input, subquery):
                 return applied(tree, of(input), of(subquery))
-            case Aggregate(input):
+            case nodes.Aggregate(input):
                 return aggregate(tree, of(input), schema(tree, self._catalog, columns))
 
-    def _states(self, tree: Tree) -> list[int | None]:
+    def _states(self, tree: nodes.Tree) -> list[int | None]:
         """What each operator of a tree must remember."""
-        below = [state for under in named_inputs(tree).values() for state in self._states(under)]
+        below = [state for under in nodes.named_inputs(tree).values() for state in self._states(under)]
         return [self.of(tree).state, *below]
 
 

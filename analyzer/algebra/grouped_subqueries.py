@@ -16,23 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import DECIDED, computed_of
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Distinct,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Tree,
-)
 from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -61,16 +49,16 @@ class GroupedSubquery:
     place: exp.Expr
     at: Span
 
-    def joined(self, tree: Tree, asked: Tree) -> tuple[Tree, exp.Expr] | None:
+    def joined(self, tree: nodes.Tree, asked: nodes.Tree) -> tuple[nodes.Tree, exp.Expr] | None:
         """The rows with the groups of the subquery, and its value over both; None where it is no such aggregate."""
         match asked:
-            case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
+            case nodes.Project(nodes.Aggregate(nodes.Filter(rows, condition), (), calls), (nodes.Named(value=value),)):
                 parts = conjuncts(condition.syntax)
             case _:
                 return None
         if outer_columns(rows, self.catalog) or any(call.function not in DECIDED for call in calls):
             return None
-        naming = [part for part in parts if outer_columns(Filter(rows, self.scalar(part)), self.catalog)]
+        naming = [part for part in parts if outer_columns(nodes.Filter(rows, self.scalar(part)), self.catalog)]
         own = [part for part in parts if part not in naming]
         names = {call.name: self.fresh("_v") for call in calls}
         of = _Correlated(schema(rows, self.catalog), schema(tree, self.catalog), self.fresh, self.at)
@@ -84,41 +72,49 @@ class GroupedSubquery:
             return None
         again = all(call.function in _BEST for call in calls)
         keys = tuple(self._named(name, of.key(name)) for name in of.keys.values())
-        groups = Aggregate(self._matches(tree, rows, own, on, of, again), keys, made, syntax=self.place, at=self.at)
+        groups = nodes.Aggregate(
+            self._matches(tree, rows, own, on, of, again), keys, made, syntax=self.place, at=self.at
+        )
         items = tuple(self._named(name, made_column(name, self.at)) for name in (*of.keys.values(), *names.values()))
-        right = Alias(Project(groups, items, syntax=self.place), of.groups, syntax=self.place)
+        right = nodes.Alias(nodes.Project(groups, items, syntax=self.place), of.groups, syntax=self.place)
         equal = [exp.EQ(this=of.outer_column(one), expression=of.of_group(name)) for one, name in of.keys.items()]
-        return Join(JoinKind.LEFT, tree, right, self._all(equal), syntax=self.place, at=self.at), result
+        return nodes.Join(nodes.JoinKind.LEFT, tree, right, self._all(equal), syntax=self.place, at=self.at), result
 
     def _matches(
-        self, tree: Tree, rows: Tree, own: Sequence[exp.Expr], on: Sequence[exp.Expr], of: _Correlated, again: bool
-    ) -> Tree:
+        self,
+        tree: nodes.Tree,
+        rows: nodes.Tree,
+        own: Sequence[exp.Expr],
+        on: Sequence[exp.Expr],
+        of: _Correlated,
+        again: bool,
+    ) -> nodes.Tree:
         """The columns that the subquery names of the rows outside, ``again`` or once, with the rows that it is of."""
         items = tuple(self._named(name, of.outer_column(column)) for column, name in of.keys.items())
-        kept: Tree = Project(_with_all(tree, [*of.keys], self.catalog), items, syntax=self.place)
+        kept: nodes.Tree = nodes.Project(_with_all(tree, [*of.keys], self.catalog), items, syntax=self.place)
         if not again:
-            kept = Distinct(kept, syntax=self.place, at=self.at)
-            rows = Filter(rows, self._all(own), syntax=self.place) if own else rows
-        kept = Alias(kept, of.alias, syntax=self.place)
-        found = Join(JoinKind.INNER, kept, rows, self._all(on), syntax=self.place, at=self.at)
-        return Filter(found, self._all(own), syntax=self.place) if own and again else found
+            kept = nodes.Distinct(kept, syntax=self.place, at=self.at)
+            rows = nodes.Filter(rows, self._all(own), syntax=self.place) if own else rows
+        kept = nodes.Alias(kept, of.alias, syntax=self.place)
+        found = nodes.Join(nodes.JoinKind.INNER, kept, rows, self._all(on), syntax=self.place, at=self.at)
+        return nodes.Filter(found, self._all(own), syntax=self.place) if own and again else found
 
-    def _call(self, call: AggregateCall, name: str, of: _Correlated) -> AggregateCall:
-        def beside(scalar: Scalar) -> Scalar:
+    def _call(self, call: nodes.AggregateCall, name: str, of: _Correlated) -> nodes.AggregateCall:
+        def beside(scalar: nodes.Scalar) -> nodes.Scalar:
             return self.scalar(of.beside(scalar.syntax))
 
         order = tuple(replace(key, value=beside(key.value)) for key in call.order)
         filter = None if call.filter is None else beside(call.filter)
         return replace(call, name=name, arguments=tuple(map(beside, call.arguments)), filter=filter, order=order)
 
-    def _named(self, name: str, value: exp.Expr) -> Named:
-        return Named(name, self.scalar(value), alias=True)
+    def _named(self, name: str, value: exp.Expr) -> nodes.Named:
+        return nodes.Named(name, self.scalar(value), alias=True)
 
-    def _all(self, parts: Sequence[exp.Expr]) -> Scalar:
+    def _all(self, parts: Sequence[exp.Expr]) -> nodes.Scalar:
         return self.scalar(exp.and_(*parts) if len(parts) > 1 else parts[0])
 
 
-def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[AggregateCall]) -> bool:
+def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[nodes.AggregateCall]) -> bool:
     """Whether aggregates are those of no rows where a column outside is NULL: no row is met, or none counts."""
     if any(rejects_null(part, null) for part in on):
         return True
@@ -166,7 +162,7 @@ class _Correlated:
 
         return _replaced(node, meant)
 
-    def result(self, node: exp.Expr, calls: Sequence[AggregateCall], names: dict[str, str]) -> exp.Expr:
+    def result(self, node: exp.Expr, calls: Sequence[nodes.AggregateCall], names: dict[str, str]) -> exp.Expr:
         """The subquery's value over rows with their groups; raises _NoJoinError."""
         counts = {call.name for call in calls if call.function == _COUNT}
 
@@ -209,10 +205,16 @@ def _replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Ex
     return holder.this  # type: ignore[no-any-return]
 
 
-def _with_all(tree: Tree, columns: Sequence[ViewColumn], catalog: Catalog) -> Tree:
+def _with_all(tree: nodes.Tree, columns: Sequence[ViewColumn], catalog: Catalog) -> nodes.Tree:
     """The block below joins and selections that has all of these columns: with the rows above, perhaps with more."""
     while not is_block(tree, catalog):
-        below = [tree.input] if isinstance(tree, Filter) else [tree.left, tree.right] if isinstance(tree, Join) else []
+        below = (
+            [tree.input]
+            if isinstance(tree, nodes.Filter)
+            else [tree.left, tree.right]
+            if isinstance(tree, nodes.Join)
+            else []
+        )
         given = [(side, schema(side, catalog)) for side in below]
         found = [side for side, has in given if all(any(one.called(c.name, c.alias) for one in has) for c in columns)]
         if not found:

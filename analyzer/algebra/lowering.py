@@ -11,6 +11,7 @@ from itertools import chain, count
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
@@ -23,34 +24,6 @@ from streambound.analyzer.algebra.ksql_windows import ksql_window, with_window_a
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.names_apart import with_names_apart
-from streambound.analyzer.algebra.nodes import (
-    ONE_ROW,
-    Alias,
-    AsOf,
-    Bucket,
-    BucketKind,
-    Distinct,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Item,
-    Join,
-    JoinKind,
-    Named,
-    OrderBy,
-    Project,
-    Recur,
-    Scalar,
-    Scan,
-    SetOperation,
-    Star,
-    Tree,
-    Union,
-    inputs,
-    named_inputs,
-)
 from streambound.analyzer.algebra.pivots import pivoted
 from streambound.analyzer.algebra.recent_rows import is_now, with_recent_rows
 from streambound.analyzer.algebra.recursive_queries import (
@@ -108,7 +81,11 @@ _CALLED = {
     "pivots": "PIVOT",
     "locks": "FOR UPDATE",
 }
-_SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
+_SET_OPERATIONS: dict[str, type[nodes.SetOperation]] = {
+    "union": nodes.Union,
+    "except": nodes.Except,
+    "intersect": nodes.Intersect,
+}
 _PLACES = "leave it out: it says where rows are, and not which"
 _BEFORE = "make the rows before the stream is read, and declare their columns"
 _HELP = {
@@ -154,7 +131,7 @@ class Cte:
     recursive: bool = False
 
 
-Ctes = Mapping[str, "Cte | Recur"]
+Ctes = Mapping[str, "Cte | nodes.Recur"]
 """What is in scope by the names of CTEs, in small letters."""
 
 
@@ -172,7 +149,7 @@ class Lowering:
 
     positions: Positions
     catalog: Catalog
-    queries: dict[int, Tree] = field(default_factory=dict)
+    queries: dict[int, nodes.Tree] = field(default_factory=dict)
     kept: list[exp.Query] = field(default_factory=list)
     recursive: list[Schema] = field(default_factory=list)
     joining: bool = False
@@ -180,17 +157,17 @@ class Lowering:
     written: bool = False
     apart: set[str] = field(default_factory=set)
     once: list[list[Pair]] = field(default_factory=list)
-    around: list[Tree] = field(default_factory=list)
+    around: list[nodes.Tree] = field(default_factory=list)
 
     @property
     def windows(self) -> WindowStructs:
         """What makes two columns of windows, and one again."""
         return WindowStructs(self.positions, self._columns, self.apart)
 
-    def _columns(self, tree: Tree) -> Schema:
+    def _columns(self, tree: nodes.Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[-1] if self.recursive else ())
 
-    def statement(self, node: exp.Expr) -> Tree:
+    def statement(self, node: exp.Expr) -> nodes.Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
         tree = self.windows.printed(self.query(node, {}))
@@ -205,13 +182,15 @@ class Lowering:
             return tree
         return with_recent_rows(with_names_apart(tree, self.catalog, self.positions), self.queries, self.catalog)
 
-    def _with_relations(self, tree: Tree) -> Tree:
+    def _with_relations(self, tree: nodes.Tree) -> nodes.Tree:
         """A tree in which rows that the statement writes down are relations: in FROM, as those computed of others."""
-        if isinstance(tree, Alias) and is_static(tree, self.catalog):
+        if isinstance(tree, nodes.Alias) and is_static(tree, self.catalog):
             return tree
         if not _reads_table(tree):
-            return Project(Alias(tree, "q", syntax=tree.syntax), (Star(syntax=tree.syntax),), syntax=tree.syntax)
-        changed = {name: self._with_relations(under) for name, under in named_inputs(tree).items()}
+            return nodes.Project(
+                nodes.Alias(tree, "q", syntax=tree.syntax), (nodes.Star(syntax=tree.syntax),), syntax=tree.syntax
+            )
+        changed = {name: self._with_relations(under) for name, under in nodes.named_inputs(tree).items()}
         return replace(tree, **changed) if changed else tree  # type: ignore[arg-type]
 
     def fresh(self, name: str) -> str:
@@ -224,7 +203,7 @@ class Lowering:
         columns = (column.name.lower() for table in self.catalog.tables for column in table.columns)
         return self.positions.words.union(columns)
 
-    def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
+    def query(self, node: exp.Expr, ctes: Ctes) -> nodes.Tree:
         """The tree of a query expression."""
         spend()
         ranked = None if self.written or self.periods else first_rows(node, self.fresh)
@@ -251,7 +230,7 @@ class Lowering:
         """Whether a query reads more than relations that do not change."""
         for table in node.find_all(exp.Table):
             cte = ctes.get(table.name.lower()) if not table.args.get("db") else None
-            if isinstance(table.this, exp.Anonymous) or isinstance(cte, Recur):
+            if isinstance(table.this, exp.Anonymous) or isinstance(cte, nodes.Recur):
                 return True
             if cte is not None:
                 if id(cte) not in seen and self._reads_streams(cte.node.this, cte.scope, seen | {id(cte)}):
@@ -278,7 +257,7 @@ class Lowering:
             ctes = {**ctes, cte.alias.lower(): Cte(cte, ctes, bool(clause.args.get("recursive")))}
         return ctes
 
-    def _set_operation(self, node: exp.SetOperation, ctes: Ctes) -> Tree:
+    def _set_operation(self, node: exp.SetOperation, ctes: Ctes) -> nodes.Tree:
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name", "order", "limit", "offset"))
         if node.args.get("by_name"):
             raise self.positions.finding(Code.UNSUPPORTED, "BY NAME is outside the query language", node, _IN_ORDER)
@@ -286,11 +265,11 @@ class Lowering:
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
         at = self.positions.keyword_before(self.positions.of(node.expression).start, words)
-        made: Tree = make(left, right, bool(node.args.get("distinct")), syntax=node, at=at)
+        made: nodes.Tree = make(left, right, bool(node.args.get("distinct")), syntax=node, at=at)
         made = made if self.written else asking_join(made, self._columns, self.catalog)
         return self._ordered(node, ctes, made)
 
-    def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
+    def _select(self, node: exp.Select, ctes: Ctes) -> nodes.Tree:
         if not self.written and ksql_window(node) is not None:
             plain = node.copy()
             plain.set("laterals", None)
@@ -316,7 +295,7 @@ class Lowering:
                 _FIRST_OF_EACH,
             )
         self.once.append([])
-        tree = Scan(ONE_ROW, "", syntax=node) if node.args.get("from_") is None else self.joined(node, ctes)
+        tree = nodes.Scan(nodes.ONE_ROW, "", syntax=node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
         node = with_earlier_items(node, self._columns(tree))
         if node.args.get("group"):
@@ -334,17 +313,17 @@ class Lowering:
         known = {(column.alias, column.name) for column in given}
         made = tuple(column for column in self._columns(tree) if (column.alias, column.name) not in known)
         tree = self._listed(node, tree, ctes)
-        if made and isinstance(tree, Project):
+        if made and isinstance(tree, nodes.Project):
             tree = replace(tree, items=tuple(without_added(item, made) for item in tree.items))
         self.around.pop()
-        if (once := self.once.pop()) and isinstance(tree, Project):
+        if (once := self.once.pop()) and isinstance(tree, nodes.Project):
             tree = starred_once(tree, self._columns(tree.input), once)
         if distinct is not None:
             at = self.positions.eliminates_duplicates(written)
-            tree = Distinct(self.windows.split(tree), syntax=written, at=at)
+            tree = nodes.Distinct(self.windows.split(tree), syntax=written, at=at)
         return self._ordered(node, ctes, tree)
 
-    def _over(self, node: Node, *trees: Tree) -> Node:
+    def _over(self, node: Node, *trees: nodes.Tree) -> Node:
         """A clause over the rows of trees, with what its windows, and the columns of USING, are in their place."""
         if self.apart:
             own = tuple(column for tree in trees for column in self._columns(tree))
@@ -359,7 +338,7 @@ class Lowering:
         """The columns of the SELECTs that enclose a subquery, innermost first."""
         return tuple(column for tree in reversed(self.around) for column in self._columns(tree))
 
-    def _limited(self, condition: exp.Expr, *trees: Tree) -> exp.Expr:
+    def _limited(self, condition: exp.Expr, *trees: nodes.Tree) -> exp.Expr:
         """A condition over the rows of trees, with what it says of times."""
         if self.written or not may_have_limits(condition):
             return condition
@@ -375,13 +354,13 @@ class Lowering:
             raise self.positions.finding(Code.UNION_MISMATCH, message, node)
         return found
 
-    def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
+    def _listed(self, node: exp.Select, tree: nodes.Tree, ctes: Ctes) -> nodes.Tree:
         """A SELECT's list over its FROM and WHERE: a projection, of groups or of columns over windows too."""
         clauses = [name for name in ("group", "having", "qualify") if node.args.get(name)]
         subqueries = self._subqueries(tree, ctes)
         plain = not clauses and not any(map(_is_more, node.expressions))
         if plain and not any(map(subqueries.over_streams, node.expressions)):
-            return Project(tree, tuple(self._item(item, ctes) for item in node.expressions), syntax=node)
+            return nodes.Project(tree, tuple(self._item(item, ctes) for item in node.expressions), syntax=node)
         grouping = next((name for name in ("group", "having") if name in clauses), "")
         at = self._keyword(grouping, node.args[grouping], node) if grouping else None
         made = SelectList(
@@ -390,12 +369,12 @@ class Lowering:
         )  # fmt: skip
         return made.lower(tree)
 
-    def _ordered(self, node: exp.Expr, ctes: Ctes, tree: Tree) -> Tree:
+    def _ordered(self, node: exp.Expr, ctes: Ctes, tree: nodes.Tree) -> nodes.Tree:
         """A query's tree under its ORDER BY, LIMIT and OFFSET."""
         order, limit, offset = (node.args.get(name) for name in ("order", "limit", "offset"))
         if order is not None:
             keys = sort_keys(order, lambda key: self.scalar(key, ctes))
-            tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
+            tree = nodes.OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
         if limit is not None:
             self._check_limit(limit)
         for clause in filter(None, (limit, offset)):
@@ -405,7 +384,9 @@ class Lowering:
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
             at = self._keyword(first, node.args[first], node)
             skipped = self.scalar(offset.expression, ctes) if offset else None
-            tree = FirstRows(tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
+            tree = nodes.FirstRows(
+                tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at
+            )
         return tree
 
     def _check_int(self, node: exp.Expr | None, clause: str) -> None:
@@ -429,22 +410,22 @@ class Lowering:
                 Code.UNSUPPORTED, message, self._keyword("limit", limit, limit.parent or limit), help
             )
 
-    def _item(self, node: exp.Expr, ctes: Ctes) -> Item:
+    def _item(self, node: exp.Expr, ctes: Ctes) -> nodes.Item:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             star = node if isinstance(node, exp.Star) else node.this
             if star.args.get("replace") or star.args.get("rename"):
                 message = "SELECT * REPLACE is outside the query language"
                 raise self.positions.finding(Code.UNSUPPORTED, message, node, "list the columns")
             without = tuple(column.name for column in star.args.get("except_") or ())
-            return Star(node.table if isinstance(node, exp.Column) else "", without, syntax=node)
+            return nodes.Star(node.table if isinstance(node, exp.Column) else "", without, syntax=node)
         if isinstance(node, exp.Alias):
-            return Named(node.alias, self.scalar(node.this, ctes), alias=True)
+            return nodes.Named(node.alias, self.scalar(node.this, ctes), alias=True)
         inner = node.unnest()
-        return Named(
+        return nodes.Named(
             inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), self.scalar(inner, ctes)
         )
 
-    def joined(self, node: exp.Expr, ctes: Ctes) -> Tree:
+    def joined(self, node: exp.Expr, ctes: Ctes) -> nodes.Tree:
         """The joins of a FROM, from left to right."""
         first = node.args["from_"].this
         joins = node.args.get("joins") or []
@@ -454,13 +435,13 @@ class Lowering:
             tree = self.join(tree, join, ctes)
         return tree
 
-    def join(self, left: Tree, join: exp.Join, ctes: Ctes) -> Tree:
+    def join(self, left: nodes.Tree, join: exp.Join, ctes: Ctes) -> nodes.Tree:
         """A join of what is left of it with a FROM entry."""
         natural = join.method == "NATURAL" and not self.periods
         self.reject(join, ("this", "on", "using", "side", "kind", *(["method"] if natural else [])))
         inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
         word = join.kind if join.kind in ("SEMI", "ANTI") else join.side
-        kind = JoinKind.INNER if inner else JoinKind(word.lower())
+        kind = nodes.JoinKind.INNER if inner else nodes.JoinKind(word.lower())
         on = join.args.get("on")
         entry, valid = self._valid(join.this, ctes)
         right, before = self.entry(entry, ctes), self._before(join)
@@ -478,7 +459,7 @@ class Lowering:
         on = on and self._limited(self._over(on, left, right), left, right)
         if using and not (inner and is_block(left, self.catalog) and is_block(right, self.catalog)):
             mine, other = self._columns(left), self._columns(right)
-            padded = [pair for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)]
+            padded = [pair for pair in self.once[-1] if pair.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL)]
             known = {pair.name.lower(): pair for pair in reversed(padded)}
             pairs = [
                 Pair(known.get(name.lower()) or self._shared(name, mine, join), self._shared(name, other, join), kind)
@@ -486,12 +467,14 @@ class Lowering:
             ]
             self.once[-1][:0] = pairs
             using, on = (), condition_of(pairs, join.args["using"])
-        made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
-        if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
+        made = nodes.Join(
+            kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at
+        )
+        if self.joining and kind is nodes.JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
         return made
 
-    def _by_shared_names(self, join: exp.Join, left: Tree, right: Tree) -> exp.Join:
+    def _by_shared_names(self, join: exp.Join, left: nodes.Tree, right: nodes.Tree) -> exp.Join:
         """``a NATURAL JOIN b``  ->  ``a JOIN b USING (…)``, of the columns that both have."""
         other = {column.name.lower() for column in self._columns(right)}
         names = dict.fromkeys(one.name for one in self._columns(left) if one.name.lower() in other)
@@ -541,7 +524,7 @@ class Lowering:
                 raise self.positions.finding(Code.DUPLICATE_ALIAS, message, entry, "give one an alias: … AS t2")
             seen.add(alias)
 
-    def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
+    def entry(self, node: exp.Expr, ctes: Ctes) -> nodes.Tree:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
         pivots: list[exp.Expr] = node.args.get("pivots") or []
         if len(pivots) == 1 and not (self.written or self.periods):
@@ -562,14 +545,14 @@ class Lowering:
         if isinstance(node, exp.Subquery):
             self.reject(node, ("this", "alias"))
             tree, names = self.windows.renamed(self.query(node.this, ctes), _column_names(node))
-            return Alias(tree, node.alias_or_name, names, syntax=node)
+            return nodes.Alias(tree, node.alias_or_name, names, syntax=node)
         if isinstance(node, exp.Values):
             tree, names = self.windows.renamed(self.query(self._rows(node), ctes), _column_names(node))
-            return Alias(tree, node.alias_or_name, names, syntax=node)
+            return nodes.Alias(tree, node.alias_or_name, names, syntax=node)
         called, help = _SOURCES.get(node.key, ("this source", "name a stream, a relation or a subquery"))
         raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node, help)
 
-    def _table_function(self, node: exp.Table, function: TableFunction, ctes: Ctes) -> Tree:
+    def _table_function(self, node: exp.Table, function: TableFunction, ctes: Ctes) -> nodes.Tree:
         """``TUMBLE(TABLE t, DESCRIPTOR(ts), size) AS x``: t's rows, with the ends of their buckets."""
         alias = node.alias_or_name if node.args.get("alias") else function.table.name
         table = exp.Table(this=function.table.this.copy(), alias=exp.TableAlias(this=exp.to_identifier(alias)))
@@ -578,41 +561,45 @@ class Lowering:
             function.name, list(function.lengths), exp.Anonymous(this=function.name), node
         )
         time, keys = self.scalar(function.time, ctes), tuple(self.scalar(key, ctes) for key in function.keys)
-        made = Bucket(
+        made = nodes.Bucket(
             rows, lengths.kind, time, lengths.size, lengths.slide, lengths.offset, FLINK_COLUMNS, alias, keys,
             syntax=node, at=self.positions.of(node),
         )  # fmt: skip
         tree = self._cumulated(made) if function.name == "cumulate" else made
         names = _column_names(node)
-        return Alias(tree, alias, names, syntax=node) if names else tree
+        return nodes.Alias(tree, alias, names, syntax=node) if names else tree
 
-    def _cumulated(self, hopping: Bucket) -> Tree:
+    def _cumulated(self, hopping: nodes.Bucket) -> nodes.Tree:
         """``CUMULATE(TABLE t, DESCRIPTOR(ts), step, size)``, by the windows of that size which hop by the step.
 
         [e - size, e)  ->  [b, e) WHERE e <= b + size, of the tumbling window [b, b + size) that the time is in.
         """
         start, end, _ = FLINK_COLUMNS
         alias, size, last = hopping.alias, hopping.size, self.fresh("_last")
-        whole = replace(hopping, kind=BucketKind.TUMBLING, slide=size, columns=(start, last))
+        whole = replace(hopping, kind=nodes.BucketKind.TUMBLING, slide=size, columns=(start, last))
         windows = replace(hopping, input=whole, columns=(self.fresh("_first"), *FLINK_COLUMNS[1:]))
         within = exp.LTE(this=exp.column(end, alias), expression=exp.column(last, alias))
         names = [*(column.name for column in self._columns(hopping.input)), *FLINK_COLUMNS]
-        items = tuple(Named(name, Scalar(exp.column(name, alias, quoted=True))) for name in names)
-        rows = Project(Filter(windows, Scalar(within), syntax=hopping.syntax), items, syntax=hopping.syntax)
-        return Alias(rows, alias, syntax=hopping.syntax, at=hopping.at)
+        items = tuple(nodes.Named(name, nodes.Scalar(exp.column(name, alias, quoted=True))) for name in names)
+        rows = nodes.Project(
+            nodes.Filter(windows, nodes.Scalar(within), syntax=hopping.syntax), items, syntax=hopping.syntax
+        )
+        return nodes.Alias(rows, alias, syntax=hopping.syntax, at=hopping.at)
 
-    def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
+    def _table(self, node: exp.Table, ctes: Ctes) -> nodes.Tree:
         alias, names = node.alias_or_name, _column_names(node)
         self._not_below(node)
         table = find_table(node, self.catalog, self.positions)
         if table.has_dates and not self.periods:
             message = f"{table.name}, whose times are dates, is outside the query language but for SEQ blocks"
             raise self.positions.finding(Code.UNSUPPORTED, message, node, f"declare {table.timestamp} as a timestamp")
-        tree: Tree = Scan(table.name, alias, table.changes is not None, syntax=node)
+        tree: nodes.Tree = nodes.Scan(table.name, alias, table.changes is not None, syntax=node)
         version = node.args.get("version")
         if version is not None and not table.is_fixed:
-            tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
-        return Alias(tree, alias, names, syntax=node) if names else tree
+            tree = nodes.AsOf(
+                tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version)
+            )
+        return nodes.Alias(tree, alias, names, syntax=node) if names else tree
 
     def _check_version(self, version: exp.Version | None) -> None:
         """Raise a Finding for a version of a table that is none as of a time."""
@@ -634,18 +621,18 @@ class Lowering:
         message = f"{name!r} is defined below {reader}, which reads it"
         raise self.positions.finding(Code.UNKNOWN_STREAM, message, node.this, f"move it before {reader}")
 
-    def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
+    def _cte(self, node: exp.Table, cte: Cte | nodes.Recur) -> nodes.Tree:
         self.reject(node, ("this", "alias"))
         alias, names = node.alias_or_name, _column_names(node)
-        if isinstance(cte, Recur):
-            recur = Recur(cte.name, alias, syntax=node)
-            return Alias(recur, alias, names, syntax=node) if names else recur
+        if isinstance(cte, nodes.Recur):
+            recur = nodes.Recur(cte.name, alias, syntax=node)
+            return nodes.Alias(recur, alias, names, syntax=node) if names else recur
         body, name = cte.node.this, cte.node.alias
         tree = self._recursive(cte) if cte.recursive and reads(body, name) else self.query(body, cte.scope)
         tree, names = self.windows.renamed(tree, names or _column_names(cte.node))
-        return Alias(tree, alias, names, syntax=node)
+        return nodes.Alias(tree, alias, names, syntax=node)
 
-    def _recursive(self, cte: Cte) -> Tree:
+    def _recursive(self, cte: Cte) -> nodes.Tree:
         """``WITH RECURSIVE name AS (base UNION step)``."""
         name = cte.node.alias
         body = base_and_step(cte.node.this.unnest(), name)
@@ -658,28 +645,28 @@ class Lowering:
         inner = self._with(body, cte.scope)
         base = self.windows.whole(self.query(body.this, inner))
         if names := _column_names(cte.node):
-            base = Alias(base, name, names, syntax=cte.node)
+            base = nodes.Alias(base, name, names, syntax=cte.node)
         self.recursive.append(schema(base, self.catalog, self.recursive[-1] if self.recursive else ()))
-        step = self.windows.whole(self.query(body.expression, {**inner, name.lower(): Recur(name, name)}))
+        step = self.windows.whole(self.query(body.expression, {**inner, name.lower(): nodes.Recur(name, name)}))
         self.recursive.pop()
         if body.args.get("distinct"):
-            return Fixpoint(name, as_set(base), as_set(step), True, syntax=cte.node, at=at)
-        return Fixpoint(name, base, step, False, syntax=cte.node, at=at)
+            return nodes.Fixpoint(name, as_set(base), as_set(step), True, syntax=cte.node, at=at)
+        return nodes.Fixpoint(name, base, step, False, syntax=cte.node, at=at)
 
-    def scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
+    def scalar(self, node: exp.Expr, ctes: Ctes) -> nodes.Scalar:
         """An expression, whose subqueries are lowered."""
         for query in outermost_queries(node):
             self._subquery(query, ctes)
-        return Scalar(node)
+        return nodes.Scalar(node)
 
-    def _subquery(self, query: exp.Query, ctes: Ctes) -> Tree:
+    def _subquery(self, query: exp.Query, ctes: Ctes) -> nodes.Tree:
         """The tree of a subquery in an expression, which is lowered once."""
         if id(query) not in self.queries:
             self.queries[id(query)] = self.windows.whole(self.query(query, ctes))
             self.kept.append(query)
         return self.queries[id(query)]
 
-    def _subqueries(self, tree: Tree, ctes: Ctes) -> Subqueries:
+    def _subqueries(self, tree: nodes.Tree, ctes: Ctes) -> Subqueries:
         """What lowers the subqueries of a SELECT over a tree of its FROM."""
         made = Subqueries(
             self.positions, self.catalog, lambda one: self.scalar(one, ctes), lambda one: self._subquery(one, ctes),
@@ -725,9 +712,13 @@ class Lowering:
         return self.positions.of(node).start
 
 
-def _reads_table(tree: Tree) -> bool:
+def _reads_table(tree: nodes.Tree) -> bool:
     """Whether a tree reads more than rows that the statement writes down."""
-    return isinstance(tree, Recur) or getattr(tree, "table", ONE_ROW) != ONE_ROW or any(map(_reads_table, inputs(tree)))
+    return (
+        isinstance(tree, nodes.Recur)
+        or getattr(tree, "table", nodes.ONE_ROW) != nodes.ONE_ROW
+        or any(map(_reads_table, nodes.inputs(tree)))
+    )
 
 
 def _first(value: object, node: exp.Expr) -> exp.Expr:

@@ -13,29 +13,15 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.made_columns import shown_column
-from streambound.analyzer.algebra.nodes import (
-    Alias,
-    Distinct,
-    FirstRows,
-    Fixpoint,
-    Item,
-    Named,
-    OrderBy,
-    Project,
-    Scalar,
-    SetOperation,
-    Star,
-    Tree,
-    named_inputs,
-)
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 
 
-def with_names_apart(tree: Tree, catalog: Catalog, positions: Positions) -> Tree:
+def with_names_apart(tree: nodes.Tree, catalog: Catalog, positions: Positions) -> nodes.Tree:
     """A statement's tree in which no two columns of an operator below the outermost query have one name and alias."""
     return _Renaming(catalog, positions).printed(tree)
 
@@ -65,31 +51,31 @@ class _Renaming:
     positions: Positions
     recursive: tuple[Schema, Schema] = ((), ())
 
-    def printed(self, tree: Tree) -> Tree:
+    def printed(self, tree: nodes.Tree) -> nodes.Tree:
         """A query whose columns keep their names."""
         match tree:
-            case Project():
+            case nodes.Project():
                 return self._project(tree, printed=True)
-            case Distinct(input) | OrderBy(input) | FirstRows(input):
+            case nodes.Distinct(input) | nodes.OrderBy(input) | nodes.FirstRows(input):
                 return replace(tree, input=self.printed(input))
-            case _ if isinstance(tree, SetOperation):
+            case _ if isinstance(tree, nodes.SetOperation):
                 return replace(tree, left=self.printed(tree.left), right=self.apart(tree.right))
         return self.apart(tree)
 
-    def apart(self, tree: Tree) -> Tree:
+    def apart(self, tree: nodes.Tree) -> nodes.Tree:
         """An operator of whose columns no two have one name and alias."""
         match tree:
-            case Project():
+            case nodes.Project():
                 return self._project(tree, printed=False)
-            case Alias(columns=columns) if columns:
+            case nodes.Alias(columns=columns) if columns:
                 return replace(tree, input=self.apart(tree.input), columns=names_apart(columns))
-            case Fixpoint():
+            case nodes.Fixpoint():
                 base = self.apart(tree.base)
                 inner = replace(self, recursive=(self._old(tree.base), self._new(base)))
                 return replace(tree, base=base, step=inner.apart(tree.step))
-        return replace(tree, **{name: self.apart(below) for name, below in named_inputs(tree).items()})  # type: ignore[arg-type]
+        return replace(tree, **{name: self.apart(below) for name, below in nodes.named_inputs(tree).items()})  # type: ignore[arg-type]
 
-    def _project(self, tree: Project, printed: bool) -> Tree:
+    def _project(self, tree: nodes.Project, printed: bool) -> nodes.Tree:
         """A list of whose items, those that a ``*`` stands for too, no two have one name."""
         below = self.apart(tree.input)
         before, after = self._old(tree.input), self._new(below)
@@ -97,9 +83,9 @@ class _Renaming:
         wanted = names if printed else names_apart(names)
         if list(wanted) == names and before == after:
             return replace(tree, input=below)
-        items, given = list[Item](), iter(wanted)
+        items, given = list[nodes.Item](), iter(wanted)
         for item in tree.items:
-            if isinstance(item, Star):
+            if isinstance(item, nodes.Star):
                 items += [self._column(place, next(given), item, after) for place in starred_places(item, before)]
             elif (name := next(given)) != item.name:
                 items.append(replace(item, name=name, alias=True))
@@ -107,13 +93,13 @@ class _Renaming:
                 items.append(item)
         return replace(tree, input=below, items=tuple(items))
 
-    def _column(self, place: int, name: str, star: Star, given: Schema) -> Named:
+    def _column(self, place: int, name: str, star: nodes.Star, given: Schema) -> nodes.Named:
         """A column that a ``*`` stands for, by a name."""
         node = shown_column(given[place], self.positions.of(star.syntax or exp.Null()))
-        return Named(name, Scalar(node), alias=name != given[place].name)
+        return nodes.Named(name, nodes.Scalar(node), alias=name != given[place].name)
 
-    def _old(self, tree: Tree) -> Schema:
+    def _old(self, tree: nodes.Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[0])
 
-    def _new(self, tree: Tree) -> Schema:
+    def _new(self, tree: nodes.Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[1])

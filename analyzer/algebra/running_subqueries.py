@@ -14,25 +14,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Filter,
-    Frame,
-    FrameEnd,
-    Named,
-    Over,
-    Project,
-    Side,
-    SortKey,
-    Tree,
-    Union,
-    Unit,
-    WindowCall,
-)
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -44,7 +28,7 @@ from streambound.analyzer.types import DataType
 
 _FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG")
 """Aggregates that do not count NULL."""
-_SO_FAR = Frame(Unit.RANGE, FrameEnd(Side.PRECEDING), FrameEnd(Side.CURRENT))
+_SO_FAR = nodes.Frame(nodes.Unit.RANGE, nodes.FrameEnd(nodes.Side.PRECEDING), nodes.FrameEnd(nodes.Side.CURRENT))
 
 
 @dataclass(frozen=True)
@@ -57,15 +41,15 @@ class RunningSubquery:
     place: exp.Expr
     at: Span
 
-    def beside(self, tree: Tree, asked: Tree) -> tuple[Tree, exp.Expr] | None:
+    def beside(self, tree: nodes.Tree, asked: nodes.Tree) -> tuple[nodes.Tree, exp.Expr] | None:
         """The rows with the running aggregate, and the subquery's value of them; None where it is no such one."""
         match asked:
-            case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
+            case nodes.Project(nodes.Aggregate(nodes.Filter(rows, condition), (), calls), (nodes.Named(value=value),)):
                 parts = conjuncts(condition.syntax)
             case _:
                 return None
         outer, inner = schema(tree, self.catalog), schema(rows, self.catalog)
-        naming = [part for part in parts if outer_columns(Filter(rows, self.scalar(part)), self.catalog)]
+        naming = [part for part in parts if outer_columns(nodes.Filter(rows, self.scalar(part)), self.catalog)]
         pairs = [_pair(part, inner, outer) for part in naming]
         times = [one for part, one in zip(naming, pairs, strict=True) if one is not None and not _is_equal(part)]
         keys = [one for part, one in zip(naming, pairs, strict=True) if one is not None and _is_equal(part)]
@@ -88,15 +72,17 @@ class RunningSubquery:
         own = [part for part in parts if part not in naming]
         own += [exp.Not(this=exp.Is(this=column_of(one), expression=exp.Null())) for one, _ in keys]
         if own:
-            rows = Filter(rows, self.scalar(exp.and_(*own)), syntax=self.place)
-        both = Union(self._listed(tree, called, mine), self._listed(rows, called, others), False, syntax=self.place)
+            rows = nodes.Filter(rows, self.scalar(exp.and_(*own)), syntax=self.place)
+        both = nodes.Union(
+            self._listed(tree, called, mine), self._listed(rows, called, others), False, syntax=self.place
+        )
         partition = tuple(self.scalar(self._made(one.name)) for _, one in keys)
-        order = (SortKey(self.scalar(self._made(times[0][1].name))),)
+        order = (nodes.SortKey(self.scalar(self._made(times[0][1].name))),)
         results = {name: self.fresh("_r") for name in names}
-        running = Over(
+        running = nodes.Over(
             both,
             tuple(
-                WindowCall(
+                nodes.WindowCall(
                     results[call.name], call.function, (self.scalar(self._made(names[call.name])),), partition, order,
                     _SO_FAR, syntax=self.place,
                 )
@@ -105,23 +91,23 @@ class RunningSubquery:
             syntax=self.place,
         )  # fmt: skip
         passed = self.scalar(exp.EQ(this=self._made(shown), expression=exp.Literal.number(1)))
-        found = Alias(Filter(running, passed, syntax=self.place), outer[0].alias, syntax=self.place)
+        found = nodes.Alias(nodes.Filter(running, passed, syntax=self.place), outer[0].alias, syntax=self.place)
         return found, self._value(value.syntax, results)
 
-    def _argument(self, call: AggregateCall, rows: Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
+    def _argument(self, call: nodes.AggregateCall, rows: nodes.Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
         """What a call aggregates of each row, NULL where its filter is not true; None for another call."""
         plain = call.function in _FUNCTIONS and not call.distinct and not call.order and len(call.arguments) < 2
         value = call.arguments[0].syntax.copy() if call.arguments else exp.Literal.number(1)
         if plain and call.filter is not None:
             value = exp.Case(ifs=[exp.If(this=call.filter.syntax.copy(), true=value)])
-        if not plain or outer_columns(Filter(rows, self.scalar(value)), self.catalog):
+        if not plain or outer_columns(nodes.Filter(rows, self.scalar(value)), self.catalog):
             return None
         kind = type_of(value, inner)[0]
         return None if kind is None else (value, kind)
 
-    def _listed(self, tree: Tree, names: Sequence[str], values: Sequence[exp.Expr]) -> Tree:
-        items = (Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
-        return Project(tree, tuple(items), syntax=self.place)
+    def _listed(self, tree: nodes.Tree, names: Sequence[str], values: Sequence[exp.Expr]) -> nodes.Tree:
+        items = (nodes.Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
+        return nodes.Project(tree, tuple(items), syntax=self.place)
 
     def _value(self, node: exp.Expr, results: dict[str, str]) -> exp.Expr:
         """The subquery's value, of the running aggregates."""

@@ -7,38 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import computed_of
-from streambound.analyzer.algebra.nodes import (
-    ONE_SIDED,
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Apply,
-    ApplyKind,
-    AsOf,
-    Bucket,
-    Distinct,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Item,
-    Join,
-    JoinKind,
-    Named,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Scalar,
-    Scan,
-    SpjBlock,
-    Star,
-    Tree,
-    Union,
-    WindowCall,
-)
 from streambound.analyzer.algebra.row_expressions import type_of, type_of_call
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.algebra.window_functions import operands
@@ -53,16 +23,16 @@ _STEPS = 3
 
 
 @by_identity
-def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
+def schema(tree: nodes.Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     found = _schema(tree, catalog, recursive)
     spend(_STEPS * (1 + len(found)))
     return found
 
 
-def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
+def _schema(tree: nodes.Tree, catalog: Catalog, recursive: Schema) -> Schema:
     match tree:
-        case Scan(table=table, alias=alias):
+        case nodes.Scan(table=table, alias=alias):
             declared = catalog.table(table)
             columns = declared.columns if declared else ()
             time = declared.timestamp if declared else None
@@ -70,49 +40,56 @@ def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
                 ViewColumn(alias, column.name, column, column.name == time, column.type, column.name != time)
                 for column in columns
             )
-        case Recur(alias=alias):
+        case nodes.Recur(alias=alias):
             return tuple(replace(found, alias=alias) for found in recursive)
-        case Alias(input, alias, names):
+        case nodes.Alias(input, alias, names):
             inner = schema(input, catalog, recursive)
             return tuple(
                 replace(found, alias=alias, name=name)
                 for found, name in zip(inner, names or [found.name for found in inner], strict=False)
             )
-        case Project(input, items):
+        case nodes.Project(input, items):
             return tuple(_listed(items, schema(input, catalog, recursive)))
-        case Aggregate(input, keys, calls):
+        case nodes.Aggregate(input, keys, calls):
             given = schema(input, catalog, recursive)
             return (*grouped(keys, given), *(_computed(call, given, bool(keys)) for call in calls))
-        case Over(input, calls):
+        case nodes.Over(input, calls):
             given = schema(input, catalog, recursive)
             return (*given, *(_computed(call, given, grouped=True) for call in calls))
-        case Bucket(input=input, time=time, columns=names, alias=alias):
+        case nodes.Bucket(input=input, time=time, columns=names, alias=alias):
             given = schema(input, catalog, recursive)
             kind = type_of(time.syntax, given)[0]
             return (*given, *(ViewColumn(alias, name, type=kind, nullable=False) for name in names))
-        case Apply(input, subquery, kind, name):
+        case nodes.Apply(input, subquery, kind, name):
             asked = schema(subquery, catalog, recursive)
-            found = asked[0].type if kind is ApplyKind.SCALAR and asked else BOOLEAN
-            nullable = kind is not ApplyKind.EXISTS
+            found = asked[0].type if kind is nodes.ApplyKind.SCALAR and asked else BOOLEAN
+            nullable = kind is not nodes.ApplyKind.EXISTS
             return (*schema(input, catalog, recursive), ViewColumn("", name, type=found, nullable=nullable))
-        case Join(kind, left, right, _, using):
+        case nodes.Join(kind, left, right, _, using):
             mine = schema(left, catalog, recursive)
-            if kind in ONE_SIDED:
+            if kind in nodes.ONE_SIDED:
                 return mine
             other = schema(right, catalog, recursive)
-            mine = _padded(mine) if kind in (JoinKind.RIGHT, JoinKind.FULL) else mine
-            other = _padded(other) if kind in (JoinKind.LEFT, JoinKind.FULL) else other
+            mine = _padded(mine) if kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL) else mine
+            other = _padded(other) if kind in (nodes.JoinKind.LEFT, nodes.JoinKind.FULL) else other
             return joined(mine, other, using)
-        case Union(left, right):
+        case nodes.Union(left, right):
             return combined(schema(left, catalog, recursive), schema(right, catalog, recursive))
-        case Except(left, right) | Intersect(left, right):
+        case nodes.Except(left, right) | nodes.Intersect(left, right):
             mine, other = schema(left, catalog, recursive), schema(right, catalog, recursive)
             return tuple(replace(one, type=_common(one, two)) for one, two in zip(mine, other, strict=False))
-        case Fixpoint(base=base, step=step):
+        case nodes.Fixpoint(base=base, step=step):
             first = schema(base, catalog, recursive)
             open_end = tuple(replace(found, nullable=True) for found in first)
             return combined(first, schema(step, catalog, open_end))
-        case AsOf(input) | Filter(input) | Distinct(input) | OrderBy(input) | FirstRows(input) | SpjBlock(input):
+        case (
+            nodes.AsOf(input)
+            | nodes.Filter(input)
+            | nodes.Distinct(input)
+            | nodes.OrderBy(input)
+            | nodes.FirstRows(input)
+            | nodes.SpjBlock(input)
+        ):
             return schema(input, catalog, recursive)
 
 
@@ -129,12 +106,12 @@ def joined(left: Schema, right: Schema, using: tuple[str, ...]) -> Schema:
     return (*once, *rest)
 
 
-def grouped(keys: tuple[Named, ...], given: Schema) -> Schema:
+def grouped(keys: tuple[nodes.Named, ...], given: Schema) -> Schema:
     """The columns that the keys of an `Aggregate` are, over an input of those columns."""
     return tuple(_grouped(key, given) for key in keys)
 
 
-def _grouped(key: Named, given: Schema) -> ViewColumn:
+def _grouped(key: nodes.Named, given: Schema) -> ViewColumn:
     """The column of a key: the input's own, where it is one, with its alias."""
     syntax = key.value.syntax
     place = meant(syntax, given) if isinstance(syntax, exp.Column) else None
@@ -144,9 +121,9 @@ def _grouped(key: Named, given: Schema) -> ViewColumn:
     return given[place] if not key.alias else replace(given[place], alias="", name=key.name)
 
 
-def _computed(call: AggregateCall | WindowCall, given: Schema, grouped: bool) -> ViewColumn:
+def _computed(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, grouped: bool) -> ViewColumn:
     """The column of an aggregate, or of a function over a window; ``grouped``: it has a row to be computed of."""
-    computed = computed_of(call) if isinstance(call, AggregateCall) else operands(call)
+    computed = computed_of(call) if isinstance(call, nodes.AggregateCall) else operands(call)
     arguments = [type_of(one.syntax, given) for one in computed]
     kind, nullable = type_of_call(call, arguments, grouped)
     return ViewColumn("", call.name, type=kind, nullable=nullable)
@@ -178,9 +155,9 @@ def _common(one: ViewColumn, other: ViewColumn) -> DataType | None:
     return None if found == ANY else found
 
 
-def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
+def _listed(items: tuple[nodes.Item, ...], given: Schema) -> Iterator[ViewColumn]:
     for item in items:
-        if isinstance(item, Star):
+        if isinstance(item, nodes.Star):
             yield from (replace(found, alias="") for found in starred(item, given))
             continue
         syntax = item.value.syntax
@@ -192,26 +169,26 @@ def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
         yield ViewColumn("", item.name, type=kind, nullable=nullable)
 
 
-def without_added(item: Item, added: Schema) -> Item:
+def without_added(item: nodes.Item, added: Schema) -> nodes.Item:
     """An item of a list over rows to which columns were added: no star shows them."""
-    if not isinstance(item, Star):
+    if not isinstance(item, nodes.Star):
         return item
     names = (one.name for one in added if not item.alias or one.alias.lower() == item.alias.lower())
     return replace(item, without=(*item.without, *names))
 
 
-def starred(star: Star, given: Schema) -> Schema:
+def starred(star: nodes.Star, given: Schema) -> Schema:
     """The columns that a ``*`` stands for."""
     return tuple(given[place] for place in starred_places(star, given))
 
 
-def starred_places(star: Star, given: Schema) -> tuple[int, ...]:
+def starred_places(star: nodes.Star, given: Schema) -> tuple[int, ...]:
     """The places of the columns that a ``*`` stands for."""
     mine = (p for p, found in enumerate(given) if not star.alias or found.alias.lower() == star.alias.lower())
     return tuple(place for place in mine if not any(given[place].called(name) for name in star.without))
 
 
-def qualified(scalar: Scalar, given: Schema) -> exp.Expr:
+def qualified(scalar: nodes.Scalar, given: Schema) -> exp.Expr:
     """An expression with the aliases of the columns that it names, so that it means the same beside other sources.
 
     Names in its own subqueries stay as they are, and so does an expression that has no other ones without an alias.

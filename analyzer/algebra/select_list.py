@@ -14,6 +14,7 @@ from functools import reduce
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
 from streambound.analyzer.algebra.array_and_struct_aggregates import with_plain_aggregates
 from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
@@ -22,19 +23,6 @@ from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_cal
 from streambound.analyzer.algebra.distinct_pairs import with_one_argument
 from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings
 from streambound.analyzer.algebra.made_columns import is_made, made_column
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Filter,
-    Item,
-    Named,
-    Over,
-    Project,
-    Star,
-    Tree,
-    Union,
-    WindowCall,
-)
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import without_added
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -62,7 +50,7 @@ class SelectList:
     positions: Positions
     subqueries: Subqueries
     scalar: Reader
-    item: Callable[[exp.Expr], Item]
+    item: Callable[[exp.Expr], nodes.Item]
     at: Span | None = None
     as_written: bool = False
     """Several groupings stay one GROUP BY, of all their keys."""
@@ -72,12 +60,14 @@ class SelectList:
     groupings: list[list[exp.Expr]] = field(default_factory=list)
     """The keys of each grouping, where there are several."""
 
-    def lower(self, tree: Tree) -> Tree:
+    def lower(self, tree: nodes.Tree) -> nodes.Tree:
         """The operators of the list over the tree of FROM and WHERE."""
         given = self.subqueries.columns(tree)
         self.taken = {column.name.lower() for column in given}
         items = [self.item(one) for one in self.node.expressions]
-        texts = [item.value.text if isinstance(item, Named) else "" for item in items]  # before calls become columns
+        texts = [
+            item.value.text if isinstance(item, nodes.Named) else "" for item in items
+        ]  # before calls become columns
         for root in list(self._roots()):
             if not self.as_written:
                 with_plain_aggregates(root, given)
@@ -106,20 +96,20 @@ class SelectList:
             tree = self.subqueries.applied(tree, list(self._roots()))
         tree = self._over(tree)
         if qualify := self.node.args.get("qualify"):
-            tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
+            tree = nodes.Filter(tree, self.scalar(qualify.this), syntax=qualify)
         known = {(column.alias, column.name) for column in given}
         added = tuple(c for c in self.subqueries.columns(tree) if (c.alias, c.name) not in known)
         made = zip(items, texts, self.node.expressions, strict=True)
-        return Project(tree, tuple(self._made(*one, added) for one in made), syntax=self.written)
+        return nodes.Project(tree, tuple(self._made(*one, added) for one in made), syntax=self.written)
 
-    def _made(self, item: Item, text: str, node: exp.Expr, added: Schema) -> Item:
+    def _made(self, item: nodes.Item, text: str, node: exp.Expr, added: Schema) -> nodes.Item:
         """An item, which was written so, over the operators that were put below it."""
-        if isinstance(item, Star):
+        if isinstance(item, nodes.Star):
             return without_added(item, added)
         inner = node.unalias().unnest()
         value = self.scalar(inner)
         if isinstance(node, exp.Alias) and not item.alias:  # a bucket, which is called as its function
-            return Named(node.alias, value, alias=True)
+            return nodes.Named(node.alias, value, alias=True)
         return replace(item, value=value, alias=item.alias or value.text != text)
 
     def _roots(self) -> Iterator[exp.Expr]:
@@ -205,13 +195,13 @@ class SelectList:
             return any(self._aggregates(one) for one in _window_parts(node))
         return is_aggregate_call(node) or any(self._aggregates(one) for one in node.iter_expressions())
 
-    def _aggregate(self, tree: Tree, written_keys: list[exp.Expr]) -> Tree:
+    def _aggregate(self, tree: nodes.Tree, written_keys: list[exp.Expr]) -> nodes.Tree:
         inside = [call for root in self._roots() for call in _outside(root, (exp.Expr,)) if is_aggregate_call(call)]
         held = [exp.Paren(this=key) for key in written_keys]
         tree = self.subqueries.applied(tree, [*inside, *held])
         written_keys = [one.this for one in held]
         given = self.subqueries.columns(tree)
-        keys, columns = dict[str, str](), list[Named]()
+        keys, columns = dict[str, str](), list[nodes.Named]()
         names = set[str]()
         several = [{_normal(key, given) for key in grouping} for grouping in self.groupings]
         present = [list[bool]() for _ in several]
@@ -226,8 +216,8 @@ class SelectList:
             name = key.name if plain else self._fresh(self._alias_of(key, given), names, "_g")
             names.add(name.lower())
             keys[text] = "" if plain else name
-            columns.append(Named(name, self.scalar(key), alias=not plain))
-        calls, kinds = dict[str, AggregateCall](), {type(key.unnest()) for key in written_keys}
+            columns.append(nodes.Named(name, self.scalar(key), alias=not plain))
+        calls, kinds = dict[str, nodes.AggregateCall](), {type(key.unnest()) for key in written_keys}
 
         def column_of(node: exp.Expr) -> str | None:
             """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
@@ -252,21 +242,21 @@ class SelectList:
             self._replace(root, column_of)
         for root in self._roots():
             self._only_groups(root, columns, given)
-        groups = Aggregate(tree, tuple(columns), tuple(calls.values()), syntax=self.written, at=self.at)
-        made: Tree = groups
+        groups = nodes.Aggregate(tree, tuple(columns), tuple(calls.values()), syntax=self.written, at=self.at)
+        made: nodes.Tree = groups
         if several:
-            each = list[Tree]()
+            each = list[nodes.Tree]()
             for number, there in enumerate(present):
                 mine = [one if has else self._absent(one, given) for one, has in zip(columns, there, strict=True)]
-                mine += [Named(name, self.scalar(values[number]), alias=True) for name, values in marks.values()]
+                mine += [nodes.Named(name, self.scalar(values[number]), alias=True) for name, values in marks.values()]
                 each.append(replace(groups, keys=tuple(mine)))
-            made = reduce(lambda one, other: Union(one, other, False, syntax=self.written, at=self.at), each)
+            made = reduce(lambda one, other: nodes.Union(one, other, False, syntax=self.written, at=self.at), each)
         made = self.subqueries.applied(made, list(self._roots()))
         if having := self.node.args.get("having"):
-            made = Filter(made, self.scalar(having.this), syntax=having)
+            made = nodes.Filter(made, self.scalar(having.this), syntax=having)
         return made
 
-    def _absent(self, key: Named, given: Schema) -> Named:
+    def _absent(self, key: nodes.Named, given: Schema) -> nodes.Named:
         """A key that a grouping has not: NULL of its type."""
         kind = type_of(key.value.syntax, given)[0]
         if kind is None:
@@ -284,7 +274,7 @@ class SelectList:
         values = [int("".join("01"[not there[place]] for place in places), 2) for there in present]
         return [exp.cast(exp.Literal.number(value), kind, dialect="spark") for value in values]
 
-    def _only_groups(self, root: exp.Expr, keys: list[Named], given: Schema) -> None:
+    def _only_groups(self, root: exp.Expr, keys: list[nodes.Named], given: Schema) -> None:
         """Raise a Finding for a column of the rows that is none of their groups."""
         for column in _outside(root, (exp.Column, exp.Star)):
             if isinstance(column, exp.Star):
@@ -299,7 +289,7 @@ class SelectList:
             message = f"{column.sql('spark')} has no one value in a group of rows"
             raise self.positions.finding(Code.UNSUPPORTED, message, column, "add it to GROUP BY, or aggregate it")
 
-    def _known(self, keys: list[Named], given: Schema) -> None:
+    def _known(self, keys: list[nodes.Named], given: Schema) -> None:
         """Raise a Finding for a key that is no column of the rows."""
         for key in (named.value.syntax for named in keys):
             if isinstance(key, exp.Column) and not any(one.called(key.name, key.text("table")) for one in given):
@@ -335,11 +325,11 @@ class SelectList:
                 node.set("alias", base.args["alias"].copy() if base.args.get("alias") else None)
         self.node.set("windows", None)
 
-    def _over(self, tree: Tree) -> Tree:
+    def _over(self, tree: nodes.Tree) -> nodes.Tree:
         """The tree with columns for the functions over windows, which are put in their place."""
         given = self.subqueries.columns(tree)
         names = {column.name.lower() for column in given}
-        calls, firsts = dict[str, WindowCall](), list[WindowCall]()
+        calls, firsts = dict[str, nodes.WindowCall](), list[nodes.WindowCall]()
         first: exp.Expr | None = None
 
         def column_of(node: exp.Expr) -> str | None:
@@ -364,12 +354,14 @@ class SelectList:
         qualify = self.written.args.get("qualify")
         if not calls:
             at = self.positions.keyword(TokenType.QUALIFY) if qualify else None
-            return Over(tree, (), syntax=self.written, at=at) if qualify else tree
+            return nodes.Over(tree, (), syntax=self.written, at=at) if qualify else tree
         at = self.positions.of(first or self.written)
-        tree = Over(tree, tuple(firsts), syntax=self.written, at=at) if firsts else tree
-        return Over(tree, tuple(calls.values()), syntax=self.written, at=at)
+        tree = nodes.Over(tree, tuple(firsts), syntax=self.written, at=at) if firsts else tree
+        return nodes.Over(tree, tuple(calls.values()), syntax=self.written, at=at)
 
-    def _counting_firsts(self, call: WindowCall, names: set[str], firsts: list[WindowCall]) -> WindowCall:
+    def _counting_firsts(
+        self, call: nodes.WindowCall, names: set[str], firsts: list[nodes.WindowCall]
+    ) -> nodes.WindowCall:
         """A running count of distinct values as that of the rows that are the first with their value, numbered below.
 
         COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts)  ->  SUM(CASE WHEN _f1 = 1 AND x IS NOT NULL THEN 1 ELSE 0
@@ -381,7 +373,7 @@ class SelectList:
         names.add(name.lower())
         (value,) = call.arguments
         firsts.append(
-            WindowCall(name, "ROW_NUMBER", (), (*call.partition, value), call.order, None, syntax=call.syntax)
+            nodes.WindowCall(name, "ROW_NUMBER", (), (*call.partition, value), call.order, None, syntax=call.syntax)
         )
         is_first = exp.EQ(this=exp.column(name), expression=exp.Literal.number(1))
         there = exp.Not(this=exp.Is(this=exp.paren(value.syntax.copy()), expression=exp.Null()))
@@ -389,7 +381,7 @@ class SelectList:
         counted = exp.Case(ifs=[exp.If(this=exp.and_(is_first, there), true=one)], default=zero)
         return replace(call, function="SUM", distinct=False, arguments=(self.scalar(counted),))
 
-    def _check_call(self, call: AggregateCall, node: exp.Expr) -> None:
+    def _check_call(self, call: nodes.AggregateCall, node: exp.Expr) -> None:
         found = values_of(call)
         if isinstance(found, NoAggregate) and found.refused:
             raise self.positions.finding(Code.UNSUPPORTED, found.words, node)

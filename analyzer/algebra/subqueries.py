@@ -12,25 +12,12 @@ from itertools import permutations
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.asked_relations import AskedRelations
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.grouped_subqueries import GroupedSubquery
 from streambound.analyzer.algebra.made_columns import fresh_name, made_column
-from streambound.analyzer.algebra.nodes import (
-    Alias,
-    Apply,
-    ApplyKind,
-    Distinct,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    OrderBy,
-    Project,
-    Tree,
-    Union,
-)
 from streambound.analyzer.algebra.running_subqueries import RunningSubquery
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -43,10 +30,10 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.relation_queries import is_static
 
 _JOINS = {
-    (ApplyKind.EXISTS, False): JoinKind.SEMI,
-    (ApplyKind.EXISTS, True): JoinKind.ANTI,
-    (ApplyKind.IN, False): JoinKind.SEMI,
-    (ApplyKind.IN, True): JoinKind.NOT_IN,
+    (nodes.ApplyKind.EXISTS, False): nodes.JoinKind.SEMI,
+    (nodes.ApplyKind.EXISTS, True): nodes.JoinKind.ANTI,
+    (nodes.ApplyKind.IN, False): nodes.JoinKind.SEMI,
+    (nodes.ApplyKind.IN, True): nodes.JoinKind.NOT_IN,
 }
 
 
@@ -70,13 +57,13 @@ class Subqueries:
     positions: Positions
     catalog: Catalog
     scalar: Reader
-    lowered: Callable[[exp.Query], Tree]
+    lowered: Callable[[exp.Query], nodes.Tree]
     names: set[str] = field(default_factory=set)
     recursive: Schema = ()
     joining: bool = False
     kept: bool = False
 
-    def columns(self, tree: Tree) -> Schema:
+    def columns(self, tree: nodes.Tree) -> Schema:
         """The columns of a tree's rows."""
         return schema(tree, self.catalog, self.recursive)
 
@@ -87,17 +74,17 @@ class Subqueries:
         found = ((query, self.lowered(query)) for query in outermost_queries(node))
         return [query for query, tree in found if not is_static(tree, self.catalog)]
 
-    def where(self, tree: Tree, clause: exp.Expr) -> Tree:
+    def where(self, tree: nodes.Tree, clause: exp.Expr) -> nodes.Tree:
         """The rows of a tree that satisfy a WHERE."""
         parts = [(part, self.over_streams(part)) for part in conjuncts(clause.this)]
         if self.joining:
             tree, parts = self._with_relations(tree, parts, clause)
         elif not any(queries for _, queries in parts):
-            return Filter(tree, self.scalar(clause.this), syntax=clause)
+            return nodes.Filter(tree, self.scalar(clause.this), syntax=clause)
         plain = [part.copy() for part, queries in parts if not queries]
         if plain:
             condition = exp.and_(*plain, copy=False) if len(plain) > 1 else plain[0]
-            tree = Filter(tree, self.scalar(condition), syntax=clause)
+            tree = nodes.Filter(tree, self.scalar(condition), syntax=clause)
         for part, queries in parts:
             if queries:
                 holder = exp.Paren(this=part.copy())
@@ -110,17 +97,17 @@ class Subqueries:
                 )
         return tree
 
-    def _with_relations(self, tree: Tree, parts: _Parts, clause: exp.Expr) -> tuple[Tree, _Parts]:
+    def _with_relations(self, tree: nodes.Tree, parts: _Parts, clause: exp.Expr) -> tuple[nodes.Tree, _Parts]:
         """The tree joined with the relations that parts of a WHERE ask, and the parts that are left."""
         asked, left = self.asked(), []
         for part, queries in parts:
             found = None
             if not queries and outermost_queries(part):
                 found = asked.values(tree, part, clause) or self._joined(tree, part)
-            if isinstance(found, Join) and found.kind is JoinKind.SEMI:
+            if isinstance(found, nodes.Join) and found.kind is nodes.JoinKind.SEMI:
                 made = asked.semi_join(found)
                 found = made if made != found else None
-            elif isinstance(found, Join) and is_block(tree, self.catalog):
+            elif isinstance(found, nodes.Join) and is_block(tree, self.catalog):
                 found = None
             if found is None:
                 left.append((part, queries))
@@ -132,7 +119,7 @@ class Subqueries:
         """What joins rows with the relations that are asked."""
         return AskedRelations(self.catalog, self.scalar, self.lowered, self.fresh)
 
-    def _either(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree | None:
+    def _either(self, tree: nodes.Tree, part: exp.Expr, clause: exp.Expr) -> nodes.Tree | None:
         """``p OR EXISTS q``: the rows with p, and those of the others that have a partner. None for what is no such.
 
         So it is of AND and OR around several [NOT] EXISTS and [NOT] IN, case by case, each row being in one.
@@ -142,10 +129,12 @@ class Subqueries:
         cases = self._cases([tree], part, True, clause)
         if cases is None or len(cases) < 2:
             return None
-        at, cases = self.positions.of(part), sorted(cases, key=lambda case: isinstance(case, Filter))
-        return reduce(lambda others, one: Union(one, others, distinct=False, syntax=part, at=at), cases)
+        at, cases = self.positions.of(part), sorted(cases, key=lambda case: isinstance(case, nodes.Filter))
+        return reduce(lambda others, one: nodes.Union(one, others, distinct=False, syntax=part, at=at), cases)
 
-    def _cases(self, trees: list[Tree] | None, node: exp.Expr, holds: bool, clause: exp.Expr) -> list[Tree] | None:
+    def _cases(
+        self, trees: list[nodes.Tree] | None, node: exp.Expr, holds: bool, clause: exp.Expr
+    ) -> list[nodes.Tree] | None:
         """The rows for which a condition is true, or is not, each in one of some trees; None where that is no such.
 
         What is NULL, as IN may be, is not true, and makes AND and OR no truer than FALSE does.
@@ -166,25 +155,25 @@ class Subqueries:
                 return found if other is same else [*same, *found]
         return None
 
-    def _partners(self, tree: Tree, node: exp.Expr, holds: bool) -> Tree | None:
+    def _partners(self, tree: nodes.Tree, node: exp.Expr, holds: bool) -> nodes.Tree | None:
         """The rows for which [NOT] EXISTS or [NOT] IN is true, or is not; None for what cannot be said by a join."""
         joined = self._joined(tree, node)
-        if holds or not isinstance(joined, Join):
+        if holds or not isinstance(joined, nodes.Join):
             return joined
-        kind = {JoinKind.SEMI: JoinKind.ANTI, JoinKind.ANTI: JoinKind.SEMI}.get(joined.kind)
+        kind = {nodes.JoinKind.SEMI: nodes.JoinKind.ANTI, nodes.JoinKind.ANTI: nodes.JoinKind.SEMI}.get(joined.kind)
         return None if kind is None else replace(joined, kind=kind)
 
-    def _of_these(self, tree: Tree, condition: exp.Expr, clause: exp.Expr) -> Filter:
+    def _of_these(self, tree: nodes.Tree, condition: exp.Expr, clause: exp.Expr) -> nodes.Filter:
         """The rows for which one more condition is true: a block has one condition."""
-        if not isinstance(tree, Filter):
-            return Filter(tree, self.scalar(condition), syntax=clause)
-        return Filter(tree.input, self.scalar(exp.and_(tree.condition.syntax, condition)), syntax=clause)
+        if not isinstance(tree, nodes.Filter):
+            return nodes.Filter(tree, self.scalar(condition), syntax=clause)
+        return nodes.Filter(tree.input, self.scalar(exp.and_(tree.condition.syntax, condition)), syntax=clause)
 
-    def _filtered(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree:
+    def _filtered(self, tree: nodes.Tree, part: exp.Expr, clause: exp.Expr) -> nodes.Tree:
         holder = exp.Paren(this=part.copy())
-        return Filter(self.applied(tree, [holder]), self.scalar(holder.this), syntax=clause)
+        return nodes.Filter(self.applied(tree, [holder]), self.scalar(holder.this), syntax=clause)
 
-    def applied(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
+    def applied(self, tree: nodes.Tree, roots: list[exp.Expr]) -> nodes.Tree:
         """The tree with a column for each subquery over streams, which takes its place in the expressions."""
         tree = self._with_groups(tree, roots, exists=True)
         for query in [query for root in roots for query in self.over_streams(root)]:
@@ -195,11 +184,13 @@ class Subqueries:
                 raise self.positions.finding(Code.UNSUPPORTED, message, place.parent or place, help)
             name = self.fresh("_q")
             asked = tuple(self.scalar(one) for one in operands)
-            tree = Apply(tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place))
+            tree = nodes.Apply(
+                tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place)
+            )
             place.replace(made_column(name, self.positions.of(place)))
         return tree
 
-    def _with_groups(self, tree: Tree, roots: list[exp.Expr], exists: bool = False) -> Tree:
+    def _with_groups(self, tree: nodes.Tree, roots: list[exp.Expr], exists: bool = False) -> nodes.Tree:
         """The tree with the groups of correlated subqueries, whose values take their places in the expressions.
 
         ``exists``: also that of EXISTS, whether there is a MAX(1) of its rows.
@@ -208,22 +199,22 @@ class Subqueries:
             return tree
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, operands = _asked(query)
-            if exists and kind is ApplyKind.IN and len(operands) == 1:
+            if exists and kind is nodes.ApplyKind.IN and len(operands) == 1:
                 tree = self._with_member(tree, query, place, operands[0])
                 continue
             grouped = None
-            if kind is ApplyKind.SCALAR:
+            if kind is nodes.ApplyKind.SCALAR:
                 grouped = self._grouped(tree, self.lowered(query), place)
-            elif exists and kind is ApplyKind.EXISTS and (one := _of_any(query)) is not None:
+            elif exists and kind is nodes.ApplyKind.EXISTS and (one := _of_any(query)) is not None:
                 grouped = self._grouped(tree, self.lowered(one), place)
             if grouped is not None:
                 tree, value = grouped
-                if kind is ApplyKind.EXISTS:
+                if kind is nodes.ApplyKind.EXISTS:
                     value = exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))
                 place.replace(value)
         return tree
 
-    def _with_member(self, tree: Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr) -> Tree:
+    def _with_member(self, tree: nodes.Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr) -> nodes.Tree:
         """``x IN (SELECT y FROM T WHERE c)`` as a value, of what EXISTS says; the same tree where that is not said.
 
         TRUE if T has a row with c and y = x, NULL if it has one with c where y or x is NULL, and else FALSE.
@@ -248,7 +239,7 @@ class Subqueries:
         place.replace(exp.Paren(this=exp.Case(ifs=cases, default=exp.false())))
         return tree
 
-    def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
+    def _grouped(self, tree: nodes.Tree, asked: nodes.Tree, place: exp.Expr) -> tuple[nodes.Tree, exp.Expr] | None:
         """The tree with the aggregates of a correlated subquery, and its value; None for others.
 
         They are running ones (`running_subqueries`), or of groups (`grouped_subqueries`).
@@ -264,7 +255,7 @@ class Subqueries:
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, tree: Tree, part: exp.Expr) -> Tree | None:
+    def _joined(self, tree: nodes.Tree, part: exp.Expr) -> nodes.Tree | None:
         """The join that a conjunct is; None for one that is none."""
         node, negated = part.unnest(), False
         while isinstance(node, exp.Not):
@@ -274,7 +265,7 @@ class Subqueries:
             return None
         (query,) = queries
         place, kind, operands = _asked(query)
-        if place is not node or kind not in (ApplyKind.EXISTS, ApplyKind.IN):
+        if place is not node or kind not in (nodes.ApplyKind.EXISTS, nodes.ApplyKind.IN):
             return None
         found = self._split(tree, self.lowered(query), kind, len(operands))
         if found is None:
@@ -287,36 +278,38 @@ class Subqueries:
                 return None
             equal.append(exp.EQ(this=value, expression=other))
         member = exp.and_(*equal, copy=False) if equal else None
-        if member is not None and kind is ApplyKind.IN and not negated:
+        if member is not None and kind is nodes.ApplyKind.IN and not negated:
             condition, member = [member, *condition], None
         joined = exp.and_(*condition, copy=False) if len(condition) > 1 else next(iter(condition), None)
-        return Join(
+        return nodes.Join(
             _JOINS[kind, negated], tree, right, self.scalar(joined) if joined is not None else None,
             member=self.scalar(member) if member is not None else None, syntax=place, at=self.positions.of(place),
         )  # fmt: skip
 
     def _split(
-        self, tree: Tree, asked: Tree, kind: ApplyKind, width: int
-    ) -> tuple[Tree, list[exp.Expr], list[exp.Expr]] | None:
+        self, tree: nodes.Tree, asked: nodes.Tree, kind: nodes.ApplyKind, width: int
+    ) -> tuple[nodes.Tree, list[exp.Expr], list[exp.Expr]] | None:
         """A subquery's rows, what of its WHERE names columns of the row, and its values; None where that is no join."""
         given = self.columns(tree)
         if not outer_columns(asked, self.catalog, self.recursive):
-            if kind is ApplyKind.EXISTS:
+            if kind is nodes.ApplyKind.EXISTS:
                 return self._any_rows(asked, given), [], []
             alias, names = self.fresh("_in"), tuple(f"c{i + 1}" for i in range(width))
             if len(self.columns(asked)) != width:
                 return None
-            return Alias(asked, alias, names), [], [exp.column(name, alias) for name in names]
+            return nodes.Alias(asked, alias, names), [], [exp.column(name, alias) for name in names]
         values = list[exp.Expr]()
-        while isinstance(asked, Distinct | OrderBy | Project):
-            if isinstance(asked, Project) and kind is ApplyKind.IN:
-                if len(asked.items) != width or not all(isinstance(item, Named) for item in asked.items):
+        while isinstance(asked, nodes.Distinct | nodes.OrderBy | nodes.Project):
+            if isinstance(asked, nodes.Project) and kind is nodes.ApplyKind.IN:
+                if len(asked.items) != width or not all(isinstance(item, nodes.Named) for item in asked.items):
                     return None
-                values = [item.value.syntax.copy() for item in asked.items if isinstance(item, Named)]
+                values = [item.value.syntax.copy() for item in asked.items if isinstance(item, nodes.Named)]
             asked = asked.input
-            if kind is ApplyKind.IN and values:
+            if kind is nodes.ApplyKind.IN and values:
                 break
-        rows, parts = (asked.input, conjuncts(asked.condition.syntax)) if isinstance(asked, Filter) else (asked, [])
+        rows, parts = (
+            (asked.input, conjuncts(asked.condition.syntax)) if isinstance(asked, nodes.Filter) else (asked, [])
+        )
         version = is_version(rows)
         if not version and (not parts or outer_columns(rows, self.catalog, self.recursive)):
             return None
@@ -342,12 +335,14 @@ class Subqueries:
         right = self._asked_of(right, [one for one in kept if one is not None], told, asked)
         return right, [one for one in made if one is not None], [one for one in listed if one is not None]
 
-    def _asked_of(self, tree: Tree, conditions: list[exp.Expr], told: list[exp.Column], asked: Tree) -> Tree:
+    def _asked_of(
+        self, tree: nodes.Tree, conditions: list[exp.Expr], told: list[exp.Column], asked: nodes.Tree
+    ) -> nodes.Tree:
         """The rows of a subquery that satisfy these conditions, of which only these columns matter.
 
         A relation that does not change and has none of them is asked whether it has a partner: S, R  ->  S SEMI JOIN R.
         """
-        if isinstance(tree, Join) and tree.kind is JoinKind.INNER and not tree.using:
+        if isinstance(tree, nodes.Join) and tree.kind is nodes.JoinKind.INNER and not tree.using:
             stream, relation = (
                 (tree.right, tree.left) if is_static(tree.left, self.catalog) else (tree.left, tree.right)
             )
@@ -358,21 +353,21 @@ class Subqueries:
                 told = told + [column for one in own for column in one.find_all(exp.Column)]
                 left = self._asked_of(stream, [one for one in conditions if one not in own], told, asked)
                 on = self.scalar(exp.and_(*own)) if own else None
-                return replace(tree, kind=JoinKind.SEMI, left=left, right=relation, condition=on)
-        return Filter(tree, self.scalar(exp.and_(*conditions)), syntax=asked.syntax) if conditions else tree
+                return replace(tree, kind=nodes.JoinKind.SEMI, left=left, right=relation, condition=on)
+        return nodes.Filter(tree, self.scalar(exp.and_(*conditions)), syntax=asked.syntax) if conditions else tree
 
-    def _any_rows(self, asked: Tree, given: Schema) -> Tree:
+    def _any_rows(self, asked: nodes.Tree, given: Schema) -> nodes.Tree:
         """The rows of a subquery of which only matters whether there are any: those of its FROM, of a SELECT."""
         right = asked
-        while isinstance(right, Distinct | OrderBy | Project):
+        while isinstance(right, nodes.Distinct | nodes.OrderBy | nodes.Project):
             right = right.input
-        if not isinstance(right, Filter):
+        if not isinstance(right, nodes.Filter):
             return self._apart(right, given)[0] or asked
         apart, rename = self._apart(right.input, given)
         own = _qualified(right.condition.syntax.copy(), self.columns(right.input), (), rename)
-        return asked if apart is None or own is None else Filter(apart, self.scalar(own), syntax=right.syntax)
+        return asked if apart is None or own is None else nodes.Filter(apart, self.scalar(own), syntax=right.syntax)
 
-    def _apart(self, right: Tree, given: Schema) -> tuple[Tree | None, str]:
+    def _apart(self, right: nodes.Tree, given: Schema) -> tuple[nodes.Tree | None, str]:
         """The rows of a subquery under aliases that the row outside has not, and the new alias if there is one."""
         inner, outer = self.columns(right), {column.alias.lower() for column in given}
         aliases = {column.alias.lower() for column in inner}
@@ -384,22 +379,22 @@ class Subqueries:
         if len(aliases) > 1 or len(set(names)) < len(names):
             return None, ""
         alias = self.fresh(f"_{inner[0].alias.lower()}")
-        return Alias(right, alias), alias
+        return nodes.Alias(right, alias), alias
 
 
-def _asked(query: exp.Query) -> tuple[exp.Expr, ApplyKind | None, list[exp.Expr]]:
+def _asked(query: exp.Query) -> tuple[exp.Expr, nodes.ApplyKind | None, list[exp.Expr]]:
     """Where a subquery stands in an expression, what is asked of it, and what its rows are compared with."""
     around = query.parent
     while isinstance(around, exp.Subquery) and isinstance(around.parent, exp.Subquery | exp.In | exp.Exists):
         around = around.parent
     match around:
         case exp.Exists():
-            return around, ApplyKind.EXISTS, []
+            return around, nodes.ApplyKind.EXISTS, []
         case exp.In():
             value = around.this.unnest()
-            return around, ApplyKind.IN, list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+            return around, nodes.ApplyKind.IN, list(value.expressions) if isinstance(value, exp.Tuple) else [value]
         case exp.Subquery() if not isinstance(around.parent, exp.Any | exp.All):
-            return around, ApplyKind.SCALAR, []
+            return around, nodes.ApplyKind.SCALAR, []
     return around or query, None, []
 
 

@@ -7,60 +7,26 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.calls import call_syntax, interval_syntax, order_syntax
-from streambound.analyzer.algebra.nodes import (
-    ONE_ROW,
-    ONE_SIDED,
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Apply,
-    ApplyKind,
-    AsOf,
-    Bucket,
-    BucketKind,
-    Distinct,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Item,
-    Join,
-    JoinKind,
-    Named,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Scalar,
-    Scan,
-    SetOperation,
-    SpjBlock,
-    Star,
-    Tree,
-    Union,
-    WindowCall,
-    named_inputs,
-)
 
-_SET_OPERATIONS: dict[type[SetOperation], type[exp.SetOperation]] = {
-    Union: exp.Union,
-    Except: exp.Except,
-    Intersect: exp.Intersect,
+_SET_OPERATIONS: dict[type[nodes.SetOperation], type[exp.SetOperation]] = {
+    nodes.Union: exp.Union,
+    nodes.Except: exp.Except,
+    nodes.Intersect: exp.Intersect,
 }
 _JOINS = {
-    JoinKind.INNER: {},
-    JoinKind.LEFT: {"side": "LEFT"},
-    JoinKind.RIGHT: {"side": "RIGHT"},
-    JoinKind.FULL: {"side": "FULL"},
-    JoinKind.SEMI: {"side": "LEFT", "kind": "SEMI"},
-    JoinKind.ANTI: {"side": "LEFT", "kind": "ANTI"},
-    JoinKind.NOT_IN: {"side": "LEFT", "kind": "ANTI"},
+    nodes.JoinKind.INNER: {},
+    nodes.JoinKind.LEFT: {"side": "LEFT"},
+    nodes.JoinKind.RIGHT: {"side": "RIGHT"},
+    nodes.JoinKind.FULL: {"side": "FULL"},
+    nodes.JoinKind.SEMI: {"side": "LEFT", "kind": "SEMI"},
+    nodes.JoinKind.ANTI: {"side": "LEFT", "kind": "ANTI"},
+    nodes.JoinKind.NOT_IN: {"side": "LEFT", "kind": "ANTI"},
 }
 
 
-def to_sql(tree: Tree) -> exp.Query:
+def to_sql(tree: nodes.Tree) -> exp.Query:
     """The query of a tree, as syntax of its own; each recursive relation of it is defined once, at its top."""
     tree, recursive = _apart(tree, {})
     query = _query(tree)
@@ -70,12 +36,12 @@ def to_sql(tree: Tree) -> exp.Query:
     return query
 
 
-def _apart(tree: Tree, known: dict[str, Fixpoint]) -> tuple[Tree, dict[str, Fixpoint]]:
+def _apart(tree: nodes.Tree, known: dict[str, nodes.Fixpoint]) -> tuple[nodes.Tree, dict[str, nodes.Fixpoint]]:
     """A tree whose recursive relations have names of their own, and these relations, inner ones first."""
-    for field, under in named_inputs(tree).items():
+    for field, under in nodes.named_inputs(tree).items():
         changed, known = _apart(under, known)
         tree = replace(tree, **{field: changed})  # type: ignore[arg-type]
-    if isinstance(tree, Fixpoint):
+    if isinstance(tree, nodes.Fixpoint):
         name, number = tree.name, 1
         while known.get(name, tree) != tree:
             number += 1
@@ -85,50 +51,54 @@ def _apart(tree: Tree, known: dict[str, Fixpoint]) -> tuple[Tree, dict[str, Fixp
     return tree, known
 
 
-def _recurring(tree: Tree, name: str, other: str) -> Tree:
+def _recurring(tree: nodes.Tree, name: str, other: str) -> nodes.Tree:
     """A tree that reads a recursive relation under another name."""
-    if isinstance(tree, Recur):
+    if isinstance(tree, nodes.Recur):
         return replace(tree, name=other) if tree.name == name else tree
-    changed = {field: _recurring(under, name, other) for field, under in named_inputs(tree).items()}
+    changed = {field: _recurring(under, name, other) for field, under in nodes.named_inputs(tree).items()}
     return replace(tree, **changed)  # type: ignore[arg-type]
 
 
-def _query(tree: Tree) -> exp.Query:
+def _query(tree: nodes.Tree) -> exp.Query:
     match tree:
-        case Project(input, items):
+        case nodes.Project(input, items):
             return _select(items, input)
-        case Aggregate(keys=keys, calls=calls):
+        case nodes.Aggregate(keys=keys, calls=calls):
             return _select((*(replace(key, alias=True) for key in keys), *map(_column, calls)), tree)
-        case Over(input, calls):
-            return _select((Star(), *map(_column, calls)), tree)
-        case Bucket(columns=columns):
-            ends = (Named(name, Scalar(_quoted(name)), alias=True) for name in columns)
-            return _select((Star(), *ends), replace(tree, alias=""))
-        case Apply(name=name):
-            return _select((Star(), Named(name, Scalar(_quoted(name)), alias=True)), tree)
-        case Distinct(input):
+        case nodes.Over(input, calls):
+            return _select((nodes.Star(), *map(_column, calls)), tree)
+        case nodes.Bucket(columns=columns):
+            ends = (nodes.Named(name, nodes.Scalar(_quoted(name)), alias=True) for name in columns)
+            return _select((nodes.Star(), *ends), replace(tree, alias=""))
+        case nodes.Apply(name=name):
+            return _select((nodes.Star(), nodes.Named(name, nodes.Scalar(_quoted(name)), alias=True)), tree)
+        case nodes.Distinct(input):
             inner = _query(input)
             plain = isinstance(inner, exp.Select) and not inner.args.get("distinct")
             return inner.distinct(copy=False) if plain and isinstance(inner, exp.Select) else _all_of(inner).distinct()
-        case Union(left, right, distinct) | Except(left, right, distinct) | Intersect(left, right, distinct):
+        case (
+            nodes.Union(left, right, distinct)
+            | nodes.Except(left, right, distinct)
+            | nodes.Intersect(left, right, distinct)
+        ):
             make = _SET_OPERATIONS[type(tree)]
             return make(this=_query(left), expression=_query(right), distinct=distinct)
-        case OrderBy(input, keys):
+        case nodes.OrderBy(input, keys):
             query = _open(_query(input))
             query.set("order", order_syntax(keys, _copied))
             return query
-        case FirstRows(input, count, offset):
+        case nodes.FirstRows(input, count, offset):
             query = _open(_query(input))
             query = query if count is None else query.limit(_copied(count), copy=False)
             return query if offset is None else query.offset(_copied(offset), copy=False)
-        case SpjBlock(input):
+        case nodes.SpjBlock(input):
             return _query(input)
-        case Fixpoint(name):
+        case nodes.Fixpoint(name):
             return exp.select("*").from_(_identifier(name))
     return _from(exp.Select(expressions=[exp.Star()]), tree)
 
 
-def _select(items: tuple[Item, ...], tree: Tree) -> exp.Select:
+def _select(items: tuple[nodes.Item, ...], tree: nodes.Tree) -> exp.Select:
     """One SELECT over what its list, GROUP BY, HAVING and QUALIFY were lowered to, above a tree of joins."""
     list_ = _List(tree)
     select = exp.Select(expressions=[_item(item, list_) for item in items])
@@ -144,15 +114,15 @@ def _select(items: tuple[Item, ...], tree: Tree) -> exp.Select:
 class _List:
     """The operators between a projection and the joins that it is of: what their columns stand for in SQL."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: nodes.Tree) -> None:
         self.meant: dict[str, exp.Expr] = {}
-        self.qualify: Scalar | None = None
-        self.having: Scalar | None = None
+        self.qualify: nodes.Scalar | None = None
+        self.having: nodes.Scalar | None = None
         self.keys: list[exp.Expr] = []
         self._names: dict[int, str] = {}
         self.below = self._down(tree)
 
-    def value(self, scalar: Scalar) -> exp.Expr:
+    def value(self, scalar: nodes.Scalar) -> exp.Expr:
         """An expression, with what its columns stand for."""
         holder = exp.Paren(this=_copied(scalar))
         for column in list(holder.find_all(exp.Column)):
@@ -163,32 +133,36 @@ class _List:
             column.replace(exp.Paren(this=found.copy()) if nested else found.copy())
         return holder.this  # type: ignore[no-any-return]
 
-    def _down(self, tree: Tree) -> Tree:
+    def _down(self, tree: nodes.Tree) -> nodes.Tree:
         match tree:
-            case Filter(Over() as over, condition):
+            case nodes.Filter(nodes.Over() as over, condition):
                 self.qualify = condition
                 return self._down(over)
-            case Filter(Aggregate() as aggregate, condition) | Filter(Apply(Aggregate()) as aggregate, condition):
+            case nodes.Filter(nodes.Aggregate() as aggregate, condition) | nodes.Filter(
+                nodes.Apply(nodes.Aggregate()) as aggregate, condition
+            ):
                 self.having = condition
                 return self._down(aggregate)
-            case Over(input, calls):
+            case nodes.Over(input, calls):
                 below = self._down(input)
                 self.meant |= {call.name.lower(): call_syntax(call, self.value) for call in calls}
                 return below
-            case Apply(input, subquery, kind, name, operands):
+            case nodes.Apply(input, subquery, kind, name, operands):
                 below = self._down(input)
                 self.meant[name.lower()] = _asked(_query(subquery), kind, [self.value(one) for one in operands])
                 return below
-            case Aggregate(input, keys, calls):
+            case nodes.Aggregate(input, keys, calls):
                 return self._aggregate(input, keys, calls)
-            case Bucket(alias="") as bucket:
+            case nodes.Bucket(alias="") as bucket:
                 return self._bucket(bucket, grouped=False)
         return tree
 
-    def _aggregate(self, tree: Tree, keys: tuple[Named, ...], calls: tuple[AggregateCall, ...]) -> Tree:
+    def _aggregate(
+        self, tree: nodes.Tree, keys: tuple[nodes.Named, ...], calls: tuple[nodes.AggregateCall, ...]
+    ) -> nodes.Tree:
         names = {key.name.lower() for key in keys}
-        ends = {name.lower() for name in tree.columns} if isinstance(tree, Bucket) and not tree.alias else set()
-        if isinstance(tree, Bucket) and ends and ends <= names:
+        ends = {name.lower() for name in tree.columns} if isinstance(tree, nodes.Bucket) and not tree.alias else set()
+        if isinstance(tree, nodes.Bucket) and ends and ends <= names:
             below = self._bucket(tree, grouped=True)
             keys = tuple(key for key in keys if key.name.lower() not in ends)
             self.keys = [*map(self._key, keys), _bucket_call(tree, self.value)]
@@ -199,10 +173,10 @@ class _List:
         self.meant |= made | {call.name.lower(): call_syntax(call, self.value) for call in calls}
         return below
 
-    def _key(self, key: Named) -> exp.Expr:
+    def _key(self, key: nodes.Named) -> exp.Expr:
         return self.value(key.value)
 
-    def _bucket(self, bucket: Bucket, grouped: bool) -> Tree:
+    def _bucket(self, bucket: nodes.Bucket, grouped: bool) -> nodes.Tree:
         """``grouped``: the bucket is a key, so that its name means it."""
         below = self._down(bucket.input)
         call = _bucket_call(bucket, self.value)
@@ -216,30 +190,30 @@ class _List:
         return below
 
 
-def _bucket_call(bucket: Bucket, value: Callable[[Scalar], exp.Expr]) -> exp.Anonymous:
+def _bucket_call(bucket: nodes.Bucket, value: Callable[[nodes.Scalar], exp.Expr]) -> exp.Anonymous:
     """The call of Spark's function that makes the buckets."""
     lengths = [bucket.size]
-    if bucket.kind is not BucketKind.SESSION and (bucket.slide != bucket.size or bucket.offset):
+    if bucket.kind is not nodes.BucketKind.SESSION and (bucket.slide != bucket.size or bucket.offset):
         lengths += [bucket.slide, bucket.offset] if bucket.offset else [bucket.slide]
     texts = [exp.Literal.string(f"{length} microseconds") for length in lengths]
-    name = "session_window" if bucket.kind is BucketKind.SESSION else "window"
+    name = "session_window" if bucket.kind is nodes.BucketKind.SESSION else "window"
     return exp.Anonymous(this=name, expressions=[value(bucket.time), *texts])
 
 
-def _asked(query: exp.Query, kind: ApplyKind, operands: list[exp.Expr]) -> exp.Expr:
+def _asked(query: exp.Query, kind: nodes.ApplyKind, operands: list[exp.Expr]) -> exp.Expr:
     """A subquery in an expression."""
     match kind:
-        case ApplyKind.EXISTS:
+        case nodes.ApplyKind.EXISTS:
             return exp.Exists(this=query)
-        case ApplyKind.IN:
+        case nodes.ApplyKind.IN:
             value = operands[0] if len(operands) == 1 else exp.Tuple(expressions=operands)
             return exp.In(this=value, query=exp.Subquery(this=query))
-        case ApplyKind.SCALAR:
+        case nodes.ApplyKind.SCALAR:
             return exp.Subquery(this=query)
 
 
-def _column(call: AggregateCall | WindowCall) -> Named:
-    return Named(call.name, Scalar(_quoted(call.name)), alias=True)
+def _column(call: nodes.AggregateCall | nodes.WindowCall) -> nodes.Named:
+    return nodes.Named(call.name, nodes.Scalar(_quoted(call.name)), alias=True)
 
 
 def _quoted(name: str) -> exp.Column:
@@ -255,19 +229,19 @@ def _all_of(query: exp.Query) -> exp.Select:
     return exp.select("*").from_(exp.Subquery(this=query, alias=exp.TableAlias(this=_identifier("q"))))
 
 
-def _from(select: exp.Select, tree: Tree) -> exp.Select:
+def _from(select: exp.Select, tree: nodes.Tree) -> exp.Select:
     """A SELECT over a tree of joins, and their filter."""
-    if isinstance(tree, Filter):
+    if isinstance(tree, nodes.Filter):
         list_ = _List(tree.input)
-        if not isinstance(tree.input, Apply):
+        if not isinstance(tree.input, nodes.Apply):
             return _from(select, tree.input).where(_copied(tree.condition), copy=False)
         return _from(select, list_.below).where(list_.value(tree.condition), copy=False)
-    if isinstance(tree, Join) and tree.kind in ONE_SIDED and not tree.using:
+    if isinstance(tree, nodes.Join) and tree.kind in nodes.ONE_SIDED and not tree.using:
         return _from(select, tree.left).where(_partners(tree), copy=False)
-    if isinstance(tree, Scan) and tree.table == ONE_ROW:
+    if isinstance(tree, nodes.Scan) and tree.table == nodes.ONE_ROW:
         return select
-    joins = list[Join]()
-    while isinstance(tree, Join):
+    joins = list[nodes.Join]()
+    while isinstance(tree, nodes.Join):
         joins.insert(0, tree)
         tree = tree.left
     select.from_(_entry(tree), copy=False)
@@ -277,15 +251,15 @@ def _from(select: exp.Select, tree: Tree) -> exp.Select:
             node.set("on", condition)
         elif join.using:
             node.set("using", [_identifier(name) for name in join.using])
-        elif join.kind in (JoinKind.SEMI, JoinKind.ANTI):
+        elif join.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI):
             node.set("on", exp.true())
-        elif join.kind is JoinKind.INNER:
+        elif join.kind is nodes.JoinKind.INNER:
             node.set("kind", "CROSS")
         select.append("joins", node)
     return select
 
 
-def _condition(join: Join) -> exp.Expr | None:
+def _condition(join: nodes.Join) -> exp.Expr | None:
     """What partners satisfy: for NOT IN also the rows where the condition is unknown."""
     condition = _copied(join.condition) if join.condition is not None else None
     if join.member is None:
@@ -294,32 +268,32 @@ def _condition(join: Join) -> exp.Expr | None:
     return exp.and_(condition, member) if condition is not None else member
 
 
-def _partners(join: Join) -> exp.Expr:
+def _partners(join: nodes.Join) -> exp.Expr:
     """A semi or anti join as a condition."""
     query, condition = _from(exp.select("1"), join.right), _condition(join)
     exists = exp.Exists(this=query if condition is None else query.where(condition, copy=False))
-    return exists if join.kind is JoinKind.SEMI else exp.Not(this=exists)
+    return exists if join.kind is nodes.JoinKind.SEMI else exp.Not(this=exists)
 
 
-def _entry(tree: Tree) -> exp.Expr:
+def _entry(tree: nodes.Tree) -> exp.Expr:
     match tree:
-        case Scan(table=name, alias=alias) | Recur(name, alias):
+        case nodes.Scan(table=name, alias=alias) | nodes.Recur(name, alias):
             return exp.Table(this=_identifier(name), alias=exp.TableAlias(this=_identifier(alias)))
-        case AsOf(input, time):
+        case nodes.AsOf(input, time):
             table = _entry(input)
             table.set("version", exp.Version(this="TIMESTAMP", kind="AS OF", expression=_copied(time)))
             return table
-        case Alias(input, alias, columns):
+        case nodes.Alias(input, alias, columns):
             named = exp.TableAlias(this=_identifier(alias) if alias else None)
             if columns:
                 named.set("columns", [_identifier(name) for name in columns])
             return exp.Subquery(this=_query(input), alias=named)
-    alias = tree.alias if isinstance(tree, Bucket) else "q"
+    alias = tree.alias if isinstance(tree, nodes.Bucket) else "q"
     return exp.Subquery(this=_query(tree), alias=exp.TableAlias(this=_identifier(alias)))
 
 
-def _item(item: Item, list_: _List) -> exp.Expr:
-    if isinstance(item, Named):
+def _item(item: nodes.Item, list_: _List) -> exp.Expr:
+    if isinstance(item, nodes.Named):
         value = list_.value(item.value)
         return exp.Alias(this=value, alias=_identifier(item.name)) if item.alias else value
     without = [name for name in item.without if name.lower() not in list_.meant]
@@ -327,7 +301,7 @@ def _item(item: Item, list_: _List) -> exp.Expr:
     return exp.Column(this=star, table=_identifier(item.alias)) if item.alias else star
 
 
-def _copied(scalar: Scalar) -> exp.Expr:
+def _copied(scalar: nodes.Scalar) -> exp.Expr:
     return scalar.syntax.copy()
 
 

@@ -15,59 +15,43 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.calls import aggregate_call, call_syntax, sort_keys, window_call
-from streambound.analyzer.algebra.nodes import (
-    INPUTS,
-    OPERATORS,
-    AggregateCall,
-    ApplyKind,
-    BucketKind,
-    Item,
-    JoinKind,
-    Named,
-    Operator,
-    Scalar,
-    SortKey,
-    Star,
-    Tree,
-    WindowCall,
-    inputs,
-)
 from streambound.analyzer.expressions.dialect import parsed, parsed_text
 
-_PLACES = {field.name for field in fields(Operator)}
-_BY_NAME = {operator.__name__: operator for operator in OPERATORS}
+_PLACES = {field.name for field in fields(nodes.Operator)}
+_BY_NAME = {operator.__name__: operator for operator in nodes.OPERATORS}
 _INDENT = "  "
 
 
-def tree_text(tree: Tree, note: Callable[[Tree], str] = lambda tree: "") -> str:
+def tree_text(tree: nodes.Tree, note: Callable[[nodes.Tree], str] = lambda tree: "") -> str:
     """The tree as text. ``note``: what to say of each operator, in a comment behind it."""
     return "\n".join(_lines(tree, note, 0))
 
 
-def _lines(tree: Tree, note: Callable[[Tree], str], depth: int) -> Iterator[str]:
-    own = [field for field in fields(tree) if field.name not in (*_PLACES, *INPUTS)]
+def _lines(tree: nodes.Tree, note: Callable[[nodes.Tree], str], depth: int) -> Iterator[str]:
+    own = [field for field in fields(tree) if field.name not in (*_PLACES, *nodes.INPUTS)]
     given = [(field.name, getattr(tree, field.name), field.default) for field in own]
     told = ", ".join(f"{name}={_literal(value)!r}" for name, value, default in given if value != default)
     said = note(tree)
     yield f"{_INDENT * depth}{type(tree).__name__}({told})" + (f"  # {said}" if said else "")
-    for under in inputs(tree):
+    for under in nodes.inputs(tree):
         yield from _lines(under, note, depth + 1)
 
 
 def _literal(value: object) -> object:
     match value:
-        case Scalar():
+        case nodes.Scalar():
             return value.text
-        case Named():
+        case nodes.Named():
             named = exp.alias_(value.value.syntax, value.name, quoted=True)
             return named.sql("spark", comments=False) if value.alias else value.value.text
-        case AggregateCall(name=name) | WindowCall(name=name):
+        case nodes.AggregateCall(name=name) | nodes.WindowCall(name=name):
             call = call_syntax(value, lambda scalar: scalar.syntax.copy())
             return exp.alias_(call, name, quoted=True).sql("spark", comments=False)
-        case SortKey():
+        case nodes.SortKey():
             return _ordered(value)
-        case Star(alias, without):
+        case nodes.Star(alias, without):
             star = f"{exp.to_identifier(alias, quoted=True).sql('spark')}.*" if alias else "*"
             names = ", ".join(exp.to_identifier(name, quoted=True).sql("spark") for name in without)
             return f"{star} EXCEPT ({names})" if names else star
@@ -78,7 +62,7 @@ def _literal(value: object) -> object:
     return value
 
 
-def _ordered(key: SortKey) -> str:
+def _ordered(key: nodes.SortKey) -> str:
     return f"{key.value.text}{' DESC' * key.descending} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
 
 
@@ -86,7 +70,7 @@ class TreeTextError(ValueError):
     """A text that is no tree's."""
 
 
-def read_tree(text: str) -> Tree:
+def read_tree(text: str) -> nodes.Tree:
     r"""The tree of a text, without places in SQL and comments; raises TreeTextError for a text that is none.
 
     >>> tree_text(read_tree("Filter(condition='S.a > 1')\n  Scan(table='S', alias='S')  # append-only"))
@@ -99,25 +83,25 @@ def read_tree(text: str) -> Tree:
     return tree
 
 
-def _read(lines: list[str], depth: int) -> tuple[Tree, list[str]]:
+def _read(lines: list[str], depth: int) -> tuple[nodes.Tree, list[str]]:
     if not lines:
         raise TreeTextError("an operator has no input")
     line, rest = lines[0], lines[1:]
     if len(line) - len(line.lstrip()) != depth * len(_INDENT):
         raise TreeTextError(f"this line belongs to no operator: {line}")
     operator, given = _operator(line)
-    under: dict[str, Tree] = {}
+    under: dict[str, nodes.Tree] = {}
     for field in fields(operator):
-        if field.name in INPUTS:
+        if field.name in nodes.INPUTS:
             under[field.name], rest = _read(rest, depth + 1)
     missing = [f.name for f in fields(operator) if f.default is MISSING and f.name not in (*given, *under)]
     if missing:
         raise TreeTextError(f"{operator.__name__} lacks {', '.join(missing)}: {line}")
-    make: Callable[..., Tree] = operator
+    make: Callable[..., nodes.Tree] = operator
     return make(**given, **under), rest
 
 
-def _operator(line: str) -> tuple[type[Tree], dict[str, object]]:
+def _operator(line: str) -> tuple[type[nodes.Tree], dict[str, object]]:
     try:
         call = ast.parse(line.strip(), mode="eval").body
     except SyntaxError as error:
@@ -128,7 +112,7 @@ def _operator(line: str) -> tuple[type[Tree], dict[str, object]]:
     types = {field.name: str(field.type) for field in fields(operator)}
     given: dict[str, object] = {}
     for keyword in call.keywords:
-        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *INPUTS):
+        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *nodes.INPUTS):
             raise TreeTextError(f"{operator.__name__} has no {keyword.arg}: {line}")
         try:
             given[keyword.arg] = _value(ast.literal_eval(keyword.value), types[keyword.arg])
@@ -150,33 +134,33 @@ def _value(value: object, type_: str) -> object:
     return value
 
 
-def _aggregate(text: str) -> AggregateCall:
+def _aggregate(text: str) -> nodes.AggregateCall:
     node = parsed(text, alias=True)
-    return replace(aggregate_call(node.unalias(), node.alias, Scalar), syntax=None)
+    return replace(aggregate_call(node.unalias(), node.alias, nodes.Scalar), syntax=None)
 
 
-def _window(text: str) -> WindowCall:
+def _window(text: str) -> nodes.WindowCall:
     node = parsed(text, alias=True)
     window = node.unalias()
     if not isinstance(window, exp.Window):
         raise ValueError(f"no function over a window: {text}")
-    return replace(window_call(window, node.alias, Scalar), syntax=None)
+    return replace(window_call(window, node.alias, nodes.Scalar), syntax=None)
 
 
-def _sort_key(text: str) -> SortKey:
+def _sort_key(text: str) -> nodes.SortKey:
     query = parsed_text(f"SELECT 1 ORDER BY {text}")
-    return sort_keys(query.args["order"], Scalar)[0]
+    return sort_keys(query.args["order"], nodes.Scalar)[0]
 
 
-def _item(text: str) -> Item:
+def _item(text: str) -> nodes.Item:
     node = parsed_text(text)
     if isinstance(node, exp.Alias):
-        return Named(node.alias, Scalar(node.this), alias=True)
+        return nodes.Named(node.alias, nodes.Scalar(node.this), alias=True)
     star = node if isinstance(node, exp.Star) else node.this
     if isinstance(star, exp.Star):
         without = tuple(column.name for column in star.args.get("except_") or ())
-        return Star(node.table if isinstance(node, exp.Column) else "", without)
-    return Named(node.name if isinstance(node, exp.Column) else text, Scalar(node))
+        return nodes.Star(node.table if isinstance(node, exp.Column) else "", without)
+    return nodes.Named(node.name if isinstance(node, exp.Column) else text, nodes.Scalar(node))
 
 
 _READERS: dict[str, Callable[[str], object]] = {
@@ -185,7 +169,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "AggregateCall": _aggregate,
     "WindowCall": _window,
     "SortKey": _sort_key,
-    "Scalar": lambda text: Scalar(parsed_text(text)),
+    "Scalar": lambda text: nodes.Scalar(parsed_text(text)),
 }
 """What a field of some type is read with."""
-_ENUMS: dict[str, type[StrEnum]] = {kind.__name__: kind for kind in (ApplyKind, BucketKind, JoinKind)}
+_ENUMS: dict[str, type[StrEnum]] = {kind.__name__: kind for kind in (nodes.ApplyKind, nodes.BucketKind, nodes.JoinKind)}

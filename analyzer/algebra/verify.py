@@ -7,34 +7,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Apply,
-    AsOf,
-    Bucket,
-    BucketKind,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Join,
-    Named,
-    OrderBy,
-    Over,
-    Project,
-    Recur,
-    Scalar,
-    Scan,
-    SpjBlock,
-    Star,
-    Tree,
-    Union,
-    WindowCall,
-    inputs,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import joined, schema, starred
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.verify_types import ill_typed
@@ -53,7 +26,7 @@ class ColumnName(NamedTuple):
     sorts: bool
 
 
-def violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | None = None) -> tuple[str, ...]:
+def violations(tree: nodes.Tree, catalog: Catalog, recursive: tuple[str, Schema] | None = None) -> tuple[str, ...]:
     """What is wrong with a tree, an operator at a time from its top; empty for one that a pass may hand on.
 
     ``recursive``: the relation that a `Fixpoint` around the tree defines, and its columns.
@@ -61,37 +34,41 @@ def violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | Non
     return tuple(_violations(tree, catalog, recursive, ()))
 
 
-def _violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema) -> Iterator[str]:
+def _violations(
+    tree: nodes.Tree, catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
+) -> Iterator[str]:
     """``around``: the columns of the row that a subquery is of."""
     columns = recursive[1] if recursive else ()
-    given = [schema(under, catalog, columns) for under in inputs(tree)]
+    given = [schema(under, catalog, columns) for under in nodes.inputs(tree)]
     yield from _of_operator(tree, given, catalog, recursive, around)
-    for under in inputs(tree):
+    for under in nodes.inputs(tree):
         own = (
-            (tree.name, schema(tree.base, catalog)) if isinstance(tree, Fixpoint) and under is tree.step else recursive
+            (tree.name, schema(tree.base, catalog))
+            if isinstance(tree, nodes.Fixpoint) and under is tree.step
+            else recursive
         )
-        outside = (*around, *given[0]) if isinstance(tree, Apply) and under is tree.subquery else around
+        outside = (*around, *given[0]) if isinstance(tree, nodes.Apply) and under is tree.subquery else around
         yield from _violations(under, catalog, own, outside)
 
 
 def _of_operator(
-    tree: Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
+    tree: nodes.Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
 ) -> Iterator[str]:
     """What is wrong with one operator over inputs of those columns."""
     yield from ill_typed(tree, given, catalog)
     match tree:
-        case Scan(table=table) if catalog.table(table) is None:
+        case nodes.Scan(table=table) if catalog.table(table) is None:
             yield f"Scan: {catalog.file} declares no {table}"
-        case Recur(name=name) if recursive is None or recursive[0] != name:
+        case nodes.Recur(name=name) if recursive is None or recursive[0] != name:
             yield f"Recur: nothing around it defines {name}"
-        case Alias(columns=names) if names and len(names) != len(given[0]):
+        case nodes.Alias(columns=names) if names and len(names) != len(given[0]):
             yield f"Alias: {len(names)} names for {len(given[0])} columns"
-        case Union() | Except() | Intersect() | Fixpoint() if len(given[0]) != len(given[1]):
+        case nodes.Union() | nodes.Except() | nodes.Intersect() | nodes.Fixpoint() if len(given[0]) != len(given[1]):
             yield f"{type(tree).__name__}: {len(given[0])} columns and {len(given[1])}"
-        case Join(using=using):
+        case nodes.Join(using=using):
             lacking = [name for name in using for side in given if not any(f.called(name) for f in side)]
             yield from (f"Join: one side has no column {name}" for name in lacking)
-        case Bucket(kind=kind, slide=slide) if (kind is BucketKind.SESSION) != (not slide):
+        case nodes.Bucket(kind=kind, slide=slide) if (kind is nodes.BucketKind.SESSION) != (not slide):
             yield f"Bucket: a {kind} one has {'a' if slide else 'no'} slide"
     name, (scalars, named) = type(tree).__name__, _named(tree, given, catalog)
     known = (*named, *around)
@@ -100,67 +77,75 @@ def _of_operator(
             if meant(column, known) is None:
                 yield f"{name}: its input has no column {column.sql('spark')}"
     for item in getattr(tree, "items", ()):
-        if isinstance(item, Star) and not starred(item, named):
+        if isinstance(item, nodes.Star) and not starred(item, named):
             yield f"{name}: its input has no {item.alias}.*"
 
 
-def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema = ()) -> Iterator[ColumnName]:
+def names(tree: nodes.Tree, catalog: Catalog, recursive: Schema = (), around: Schema = ()) -> Iterator[ColumnName]:
     """The names of columns in a tree, outside of the subqueries of expressions, from the bottom to the top.
 
     ``recursive`` and ``around`` as for `schema`, and the columns of the row that a subquery is of.
     """
-    for under in inputs(tree):
-        own = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and under is tree.step else recursive
+    for under in nodes.inputs(tree):
+        own = schema(tree.base, catalog) if isinstance(tree, nodes.Fixpoint) and under is tree.step else recursive
         outside = around
-        if isinstance(tree, Apply) and under is tree.subquery:
+        if isinstance(tree, nodes.Apply) and under is tree.subquery:
             outside = (*around, *schema(tree.input, catalog, recursive))
         yield from names(under, catalog, own, outside)
-    scalars, named = _named(tree, [schema(under, catalog, recursive) for under in inputs(tree)], catalog)
+    scalars, named = _named(tree, [schema(under, catalog, recursive) for under in nodes.inputs(tree)], catalog)
     for scalar in scalars:
         for column in _columns(scalar.syntax) if scalar else ():
-            yield ColumnName(column, named, around, isinstance(tree, OrderBy))
+            yield ColumnName(column, named, around, isinstance(tree, nodes.OrderBy))
 
 
-def _named(tree: Tree, given: list[Schema], catalog: Catalog) -> tuple[list[Scalar | None], Schema]:
+def _named(tree: nodes.Tree, given: list[Schema], catalog: Catalog) -> tuple[list[nodes.Scalar | None], Schema]:
     """The expressions of an operator over inputs of those columns, and the columns that these may name."""
     match tree:
-        case Join():
+        case nodes.Join():
             return [tree.condition, tree.member], joined(given[0], given[1], ())
-        case OrderBy():  # it may name what is below the projection, too
+        case nodes.OrderBy():  # it may name what is below the projection, too
             return _scalars(tree), tuple(f for under in _below(tree.input) for f in schema(under, catalog))
-        case Filter() | Project() | Over() | Bucket() | Aggregate() | Apply() | FirstRows():
+        case (
+            nodes.Filter()
+            | nodes.Project()
+            | nodes.Over()
+            | nodes.Bucket()
+            | nodes.Aggregate()
+            | nodes.Apply()
+            | nodes.FirstRows()
+        ):
             return _scalars(tree), given[0]
     return [], ()
 
 
-def _below(tree: Tree) -> Iterator[Tree]:
+def _below(tree: nodes.Tree) -> Iterator[nodes.Tree]:
     while True:
         yield tree
-        if len(inputs(tree)) != 1 or isinstance(tree, Alias | SpjBlock):
+        if len(nodes.inputs(tree)) != 1 or isinstance(tree, nodes.Alias | nodes.SpjBlock):
             return
-        (tree,) = inputs(tree)
+        (tree,) = nodes.inputs(tree)
 
 
-def _scalars(tree: Tree) -> list[Scalar | None]:
+def _scalars(tree: nodes.Tree) -> list[nodes.Scalar | None]:
     match tree:
-        case Filter(condition=condition):
+        case nodes.Filter(condition=condition):
             return [condition]
-        case OrderBy(keys=keys):
+        case nodes.OrderBy(keys=keys):
             return [key.value for key in keys]
-        case Project(items=items):
-            return [item.value for item in items if isinstance(item, Named)]
-        case Bucket(time=time, keys=own):
+        case nodes.Project(items=items):
+            return [item.value for item in items if isinstance(item, nodes.Named)]
+        case nodes.Bucket(time=time, keys=own):
             return [time, *own]
-        case Apply(operands=operands):
+        case nodes.Apply(operands=operands):
             return list(operands)
-        case Over(calls=calls):
+        case nodes.Over(calls=calls):
             return [scalar for call in calls for scalar in (*_of_call(call), *call.partition)]
-        case Aggregate(keys=named, calls=aggregates):
+        case nodes.Aggregate(keys=named, calls=aggregates):
             return [*(key.value for key in named), *(scalar for call in aggregates for scalar in _of_call(call))]
     return []
 
 
-def _of_call(call: AggregateCall | WindowCall) -> list[Scalar | None]:
+def _of_call(call: nodes.AggregateCall | nodes.WindowCall) -> list[nodes.Scalar | None]:
     return [*call.arguments, call.filter, *(key.value for key in call.order)]
 
 
@@ -171,7 +156,7 @@ def _columns(node: exp.Expr) -> Iterator[exp.Column]:
             yield one
 
 
-def outer_columns(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> tuple[exp.Column, ...]:
+def outer_columns(tree: nodes.Tree, catalog: Catalog, recursive: Schema = ()) -> tuple[exp.Column, ...]:
     """The columns that a subquery's tree names and lacks: they are of the row outside.
 
     A subquery in one of its expressions counts with all that it names and what is around it lacks.
@@ -179,12 +164,14 @@ def outer_columns(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> tuple
     return tuple(_outer_columns(tree, catalog, recursive, ()))
 
 
-def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Schema) -> Iterator[exp.Column]:
-    given = tuple(found for under in inputs(tree) for found in schema(under, catalog, recursive))
-    below = tuple(f for under in _below(tree) for f in schema(under, catalog)) if isinstance(tree, OrderBy) else ()
-    left = schema(tree.left, catalog, recursive) if isinstance(tree, Join) else ()
-    scalars = [tree.condition, tree.member] if isinstance(tree, Join) else _scalars(tree)
-    scalars = [tree.time] if isinstance(tree, AsOf) else scalars
+def _outer_columns(tree: nodes.Tree, catalog: Catalog, recursive: Schema, around: Schema) -> Iterator[exp.Column]:
+    given = tuple(found for under in nodes.inputs(tree) for found in schema(under, catalog, recursive))
+    below = (
+        tuple(f for under in _below(tree) for f in schema(under, catalog)) if isinstance(tree, nodes.OrderBy) else ()
+    )
+    left = schema(tree.left, catalog, recursive) if isinstance(tree, nodes.Join) else ()
+    scalars = [tree.condition, tree.member] if isinstance(tree, nodes.Join) else _scalars(tree)
+    scalars = [tree.time] if isinstance(tree, nodes.AsOf) else scalars
     known, sorted_by = (*given, *around), (*given, *below, *around)
     for scalar in scalars:
         for column in _columns(scalar.syntax) if scalar else ():
@@ -196,14 +183,14 @@ def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Sche
                     named = {one.alias_or_name.lower() for one in query.find_all(exp.Table, exp.Subquery)}
                     if column.table.lower() not in named:
                         yield column
-    for under in inputs(tree):
-        inner = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and under is tree.step else recursive
-        beside = left if isinstance(tree, Join) and under is tree.right and is_version(under) else ()
-        if isinstance(tree, Apply) and under is tree.subquery:
+    for under in nodes.inputs(tree):
+        inner = schema(tree.base, catalog) if isinstance(tree, nodes.Fixpoint) and under is tree.step else recursive
+        beside = left if isinstance(tree, nodes.Join) and under is tree.right and is_version(under) else ()
+        if isinstance(tree, nodes.Apply) and under is tree.subquery:
             beside = schema(tree.input, catalog, recursive)
         yield from _outer_columns(under, catalog, inner, (*around, *beside))
 
 
-def is_version(tree: Tree) -> bool:
+def is_version(tree: nodes.Tree) -> bool:
     """Whether a tree is a relation as of a time, which the row beside it, or outside of it, may have."""
-    return isinstance(tree, AsOf) or (isinstance(tree, Alias) and is_version(tree.input))
+    return isinstance(tree, nodes.AsOf) or (isinstance(tree, nodes.Alias) and is_version(tree.input))

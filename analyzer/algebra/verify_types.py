@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Apply,
-    ApplyKind,
-    Bucket,
-    Except,
-    Filter,
-    FirstRows,
-    Fixpoint,
-    Intersect,
-    Join,
-    Scalar,
-    SpjBlock,
-    Tree,
-    Union,
-)
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import joined
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -33,48 +18,48 @@ _CONVERTED = frozenset({Family.STRING, Family.OTHER})
 """Families whose values Spark may convert to those of others."""
 
 
-def ill_typed(tree: Tree, given: list[Schema], catalog: Catalog) -> Iterator[str]:
+def ill_typed(tree: nodes.Tree, given: list[Schema], catalog: Catalog) -> Iterator[str]:
     """What is wrong with the types of one operator over inputs of those columns; types that are not known are right."""
     name = type(tree).__name__
     match tree:
-        case Filter(condition=condition):
+        case nodes.Filter(condition=condition):
             yield from _conditions(name, [condition], given[0])
-        case Join(using=using, condition=condition, member=member):
+        case nodes.Join(using=using, condition=condition, member=member):
             both = joined(given[0], given[1], ())
             yield from _conditions(name, [condition, member], both)
             for column in using:
                 sides = [found for side in given for found in side if found.called(column)][:2]
                 if len(sides) == 2:
                     yield from _alike(name, sides[0], sides[1])
-        case Union() | Except() | Intersect() | Fixpoint():
+        case nodes.Union() | nodes.Except() | nodes.Intersect() | nodes.Fixpoint():
             for one, other in zip(given[0], given[1], strict=False):
                 yield from _alike(name, one, other)
-        case Bucket(time=time):
+        case nodes.Bucket(time=time):
             kind = type_of(time.syntax, given[0])[0]
             if kind is not None and kind.family not in {*_MOMENTS, Family.INTEGER, *_CONVERTED}:
                 yield f"Bucket: {time.text} is {kind.with_article}, no time"
-        case FirstRows(count=count, offset=offset):
+        case nodes.FirstRows(count=count, offset=offset):
             for number in (count, offset):
                 kind = type_of(number.syntax, ())[0] if number is not None else None
                 if number is not None and kind is not None and kind.family is not Family.INTEGER:
                     yield f"FirstRows: {number.text} is {kind.with_article}, no number of rows"
-        case Aggregate(calls=calls):
+        case nodes.Aggregate(calls=calls):
             for call in calls:
                 kinds = [type_of(argument.syntax, given[0])[0] for argument in call.arguments]
                 if call.function in ("SUM", "AVG") and any(kind and kind.family in _NO_NUMBERS for kind in kinds):
                     yield f"Aggregate: {call.function} of what is no number"
-        case Apply(kind=ApplyKind.SCALAR) if len(given[1]) != 1:
+        case nodes.Apply(kind=nodes.ApplyKind.SCALAR) if len(given[1]) != 1:
             yield f"Apply: a subquery that is a value has {len(given[1])} columns"
-        case Apply(kind=ApplyKind.IN, operands=operands) if len(given[1]) != len(operands):
+        case nodes.Apply(kind=nodes.ApplyKind.IN, operands=operands) if len(given[1]) != len(operands):
             yield f"Apply: {len(operands)} operands and {len(given[1])} columns"
-        case SpjBlock(input) if not is_block(input, catalog):
+        case nodes.SpjBlock(input) if not is_block(input, catalog):
             yield "SpjBlock: it holds what is no select-project-join block"
 
 
 _NO_NUMBERS = frozenset({Family.BOOLEAN, Family.DATE, Family.TIMESTAMP})
 
 
-def _conditions(name: str, conditions: list[Scalar | None], given: Schema) -> Iterator[str]:
+def _conditions(name: str, conditions: list[nodes.Scalar | None], given: Schema) -> Iterator[str]:
     for condition in conditions:
         kind = type_of(condition.syntax, given)[0] if condition is not None else None
         if condition is not None and kind is not None and kind != VOID and kind.family is not Family.BOOLEAN:

@@ -15,19 +15,8 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import (
-    Distinct,
-    Except,
-    Intersect,
-    Item,
-    Named,
-    Project,
-    Scalar,
-    Star,
-    Tree,
-    Union,
-)
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.findings import Positions
 
@@ -41,21 +30,21 @@ class WindowStructs:
     """The windows of one statement that are two columns; ``apart`` are the names of these, in small letters."""
 
     positions: Positions
-    columns: Callable[[Tree], Schema]
+    columns: Callable[[nodes.Tree], Schema]
     apart: set[str] = field(default_factory=set)
 
-    def split(self, tree: Tree) -> Tree:
+    def split(self, tree: nodes.Tree) -> nodes.Tree:
         """A query's rows, with the two ends of each window in its list in the window's place."""
         match tree:
-            case Project(items=items):
+            case nodes.Project(items=items):
                 made = tuple(one for item in items for one in self._halves(item))
                 return tree if made == items else replace(tree, items=made)
-            case Distinct(input=below):
+            case nodes.Distinct(input=below):
                 found = self.split(below)
                 return tree if found is below else replace(tree, input=found)
         return tree
 
-    def renamed(self, tree: Tree, names: tuple[str, ...]) -> tuple[Tree, tuple[str, ...]]:
+    def renamed(self, tree: nodes.Tree, names: tuple[str, ...]) -> tuple[nodes.Tree, tuple[str, ...]]:
         """A query in FROM, split, and the names that its columns get there, if it gives them some."""
         tree = self.split(tree)
         given = [column.name for column in self.columns(tree)] if names and self.apart else []
@@ -68,40 +57,40 @@ class WindowStructs:
             names = tuple(found)
         return tree, names
 
-    def alike(self, left: Tree, right: Tree) -> tuple[Tree, Tree]:
+    def alike(self, left: nodes.Tree, right: nodes.Tree) -> tuple[nodes.Tree, nodes.Tree]:
         """Both sides of a set operation, with windows as two columns where both have the same, or as one."""
         both = self.split(left), self.split(right)
         places = [[n for n, c in enumerate(self.columns(side)) if self._is_start(c.name)] for side in both]
         return both if places[0] == places[1] else (self.whole(left), self.whole(right))
 
-    def whole(self, tree: Tree) -> Tree:
+    def whole(self, tree: nodes.Tree) -> nodes.Tree:
         """A query's rows as it says: each pair of ends is a window again."""
         return self._listed(tree, self._joined)
 
-    def printed(self, tree: Tree) -> Tree:
+    def printed(self, tree: nodes.Tree) -> nodes.Tree:
         """A statement's rows, of which a window ``w`` is two columns, ``w_start`` and ``w_end``."""
         tree = self.split(tree)
-        if isinstance(tree, Distinct):
+        if isinstance(tree, nodes.Distinct):
             return replace(tree, input=self.printed(tree.input))
-        if isinstance(tree, Union | Except | Intersect):
+        if isinstance(tree, nodes.Union | nodes.Except | nodes.Intersect):
             return replace(tree, left=self.printed(tree.left), right=self.printed(tree.right))
         return self._listed(tree, self._named_apart)
 
-    def _listed(self, tree: Tree, made: Callable[[list[Item]], Iterable[Item]]) -> Tree:
+    def _listed(self, tree: nodes.Tree, made: Callable[[list[nodes.Item]], Iterable[nodes.Item]]) -> nodes.Tree:
         """A query's rows with another list, which is made of all of its items, where one is the end of a window."""
         if not self.apart or not any(self._is_start(column.name) for column in self.columns(tree)):
             return tree
-        if isinstance(tree, Project):
+        if isinstance(tree, nodes.Project):
             given = self.columns(tree.input)
             items = [one for item in tree.items for one in _written_out(item, given)]
         else:
-            tree = Project(tree, (), syntax=tree.syntax)
-            items = list(_written_out(Star(), self.columns(tree.input)))
+            tree = nodes.Project(tree, (), syntax=tree.syntax)
+            items = list(_written_out(nodes.Star(), self.columns(tree.input)))
         return replace(tree, items=tuple(made(items)))
 
-    def _named_apart(self, items: list[Item]) -> Iterator[Item]:
+    def _named_apart(self, items: list[nodes.Item]) -> Iterator[nodes.Item]:
         for item in items:
-            if isinstance(item, Named) and item.name.lower() in self.apart:
+            if isinstance(item, nodes.Named) and item.name.lower() in self.apart:
                 item = replace(item, name=item.name.replace(".", "_"), alias=True)
             yield item
 
@@ -134,10 +123,12 @@ class WindowStructs:
             one for name in names for one in (_pair(name.lower()) if name.lower() in shared else (name,))
         )  # fmt: skip
 
-    def _halves(self, item: Item) -> tuple[Item, ...]:
-        if not isinstance(item, Named) or (ends := _ends_of(item)) is None:
+    def _halves(self, item: nodes.Item) -> tuple[nodes.Item, ...]:
+        if not isinstance(item, nodes.Named) or (ends := _ends_of(item)) is None:
             return (item,)
-        return tuple(Named(self._name(item.name, end), one, alias=True) for end, one in zip(_ENDS, ends, strict=True))
+        return tuple(
+            nodes.Named(self._name(item.name, end), one, alias=True) for end, one in zip(_ENDS, ends, strict=True)
+        )
 
     def _name(self, name: str, end: str) -> str:
         made = _NAME.format(name, end)
@@ -147,12 +138,12 @@ class WindowStructs:
     def _is_start(self, name: str) -> bool:
         return name.lower().endswith(".start") and name.lower() in self.apart
 
-    def _joined(self, items: list[Item]) -> Iterator[Item]:
+    def _joined(self, items: list[nodes.Item]) -> Iterator[nodes.Item]:
         skip = False
         for item, after in zip(items, [*items[1:], None], strict=True):
-            if isinstance(item, Named) and isinstance(after, Named) and self._is_start(item.name):
+            if isinstance(item, nodes.Named) and isinstance(after, nodes.Named) and self._is_start(item.name):
                 node = _struct(item.value.syntax.copy(), after.value.syntax.copy())
-                yield Named(item.name[: -len(".start")], Scalar(node), alias=True)
+                yield nodes.Named(item.name[: -len(".start")], nodes.Scalar(node), alias=True)
                 skip = True
             elif not skip:
                 yield item
@@ -214,7 +205,7 @@ def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=there, true=exp.Anonymous(this="named_struct", expressions=parts))])
 
 
-def _ends_of(item: Named) -> tuple[Scalar, Scalar] | None:
+def _ends_of(item: nodes.Named) -> tuple[nodes.Scalar, nodes.Scalar] | None:
     """The ends of a window that an item of a list is; None for another item."""
     node = item.value.syntax
     if not isinstance(node, exp.Anonymous) or node.name.lower() != "named_struct" or len(node.expressions) != 4:
@@ -223,19 +214,19 @@ def _ends_of(item: Named) -> tuple[Scalar, Scalar] | None:
     names = (node.expressions[0].name, node.expressions[2].name)
     if names != _ENDS or not isinstance(start, exp.Column) or not isinstance(end, exp.Column):
         return None
-    return Scalar(start), Scalar(end)
+    return nodes.Scalar(start), nodes.Scalar(end)
 
 
-def _written_out(item: Item, given: Schema) -> Iterator[Item]:
+def _written_out(item: nodes.Item, given: Schema) -> Iterator[nodes.Item]:
     """An item, or all columns that a star stands for."""
-    if isinstance(item, Named):
+    if isinstance(item, nodes.Named):
         yield item
         return
     without = {name.lower() for name in item.without}
     for column in given:
         if (not item.alias or column.alias.lower() == item.alias.lower()) and column.name.lower() not in without:
             node = exp.column(column.name, table=column.alias or None, quoted=True)
-            yield Named(column.name, Scalar(node))
+            yield nodes.Named(column.name, nodes.Scalar(node))
 
 
 def _without_ordinals(node: exp.Expr) -> None:

@@ -12,17 +12,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, computed_of, values_of
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Bucket,
-    Filter,
-    Named,
-    Project,
-    Scalar,
-    Tree,
-)
 from streambound.analyzer.algebra.syntax import scalar_of_column
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import Computed, TimeValue
@@ -71,7 +62,7 @@ _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 class Valued:
     """An aggregate that is computed of ``kept`` values, for the rows that ``where`` lets pass."""
 
-    call: AggregateCall
+    call: nodes.AggregateCall
     kept: KeptValues
     value: exp.Expr
     where: exp.Expr | None
@@ -87,7 +78,7 @@ class Valued:
         return self.kept.greatest
 
 
-def valued(call: AggregateCall) -> Valued | Undecided | None:
+def valued(call: nodes.AggregateCall) -> Valued | Undecided | None:
     """A call that is computed of values; None for a linear one."""
     match values_of(call):
         case KeptValues() as kept:
@@ -99,7 +90,7 @@ def valued(call: AggregateCall) -> Valued | Undecided | None:
             return Undecided(call, other.words)
 
 
-def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
+def aggregate(tree: nodes.Aggregate, demand: Demand, context: RuleContext) -> Operation:
     """What groups remember, and their rows; those of a union as sums in one block, or as rows of its sides."""
     found, block = _groups(tree, demand, context), _block_below(tree, context)
     if block is None or not has_sides(block) or not any(map(keeps_matches, found.inputs)):
@@ -107,9 +98,9 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     return better(found, _groups(tree, demand, context, of_rows=True))
 
 
-def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool = False) -> Operation:
+def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows: bool = False) -> Operation:
     given = context.views.of(tree.input)
-    if isinstance(tree.input, Bucket):  # rows move from one session to another, but are not retracted themselves
+    if isinstance(tree.input, nodes.Bucket):  # rows move from one session to another, but are not retracted themselves
         given = replace(given, change=context.views.of(tree.input.input).change)
     width = len(tree.keys)
     calls = [call for place, call in enumerate(tree.calls, width) if place in demand.columns]
@@ -148,8 +139,8 @@ def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool
 
 
 def _expressions(
-    tree: Aggregate, linear: Sequence[AggregateCall], of_values: Sequence[Valued]
-) -> Iterator[Scalar | exp.Expr | None]:
+    tree: nodes.Aggregate, linear: Sequence[nodes.AggregateCall], of_values: Sequence[Valued]
+) -> Iterator[nodes.Scalar | exp.Expr | None]:
     """What keys and aggregates are computed of."""
     yield from (key.value for key in tree.keys)
     for call in linear:
@@ -158,28 +149,28 @@ def _expressions(
         yield from (*one.read, one.where)
 
 
-def keyed_rows(tree: Aggregate) -> Project:
+def keyed_rows(tree: nodes.Aggregate) -> nodes.Project:
     """The keys of each row that groups are of."""
     return _keyed(tree, tree.input, ())
 
 
-def _keyed(tree: Aggregate, below: Tree, more: Sequence[exp.Expr]) -> Project:
+def _keyed(tree: nodes.Aggregate, below: nodes.Tree, more: Sequence[exp.Expr]) -> nodes.Project:
     """The groups' keys, with more columns, as a select list over rows."""
-    items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
-    items += [Named(f"_v{n}", Scalar(one), alias=True) for n, one in enumerate(more)]
-    return Project(below, tuple(items), syntax=tree.syntax)
+    items = [nodes.Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
+    items += [nodes.Named(f"_v{n}", nodes.Scalar(one), alias=True) for n, one in enumerate(more)]
+    return nodes.Project(below, tuple(items), syntax=tree.syntax)
 
 
 # --- over a block -----------------------------------------------------------------------------------------------------
 
 
-def _block_below(tree: Aggregate, context: RuleContext) -> Tree | None:
+def _block_below(tree: nodes.Aggregate, context: RuleContext) -> nodes.Tree | None:
     """The block that groups are of, below their buckets of time; None where they are of another view."""
-    body = tree.input.input if isinstance(tree.input, Bucket) else tree.input
+    body = tree.input.input if isinstance(tree.input, nodes.Bucket) else tree.input
     return body if context.is_block(body) else None
 
 
-def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: RuleContext) -> Operation:
+def _block(tree: nodes.Aggregate, body: nodes.Tree, sums: BlockSums, once: bool, context: RuleContext) -> Operation:
     """The tables of a block with the groups' keys, and sums of its rows."""
     once = once or not tree.calls
     read = read_items(body, block_keys(tree)[0], context, once, sums.products)
@@ -189,7 +180,7 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
     return better(found, rows_apart(body, read, context) or found)
 
 
-def _sums_by_pairs(tree: Aggregate, block: Tree | None, sums: BlockSums, context: RuleContext) -> bool:
+def _sums_by_pairs(tree: nodes.Aggregate, block: nodes.Tree | None, sums: BlockSums, context: RuleContext) -> bool:
     """Whether there are sums by a key that is computed of rows of several streams: a block has no columns for these."""
     keys = block_keys(tree)[0]
     if block is None or not sums.products or all(isinstance(key.value.syntax, exp.Column) for key in keys):
@@ -199,26 +190,26 @@ def _sums_by_pairs(tree: Aggregate, block: Tree | None, sums: BlockSums, context
     return any(isinstance(one.value, Computed) for one in outputs)
 
 
-def _keys_have_ends(tree: Aggregate) -> bool:
+def _keys_have_ends(tree: nodes.Aggregate) -> bool:
     """Whether groups of buckets have ends of these as keys, both of a session, and nothing that is computed of ends."""
-    if not isinstance(tree.input, Bucket):
+    if not isinstance(tree.input, nodes.Bucket):
         return True
     _, keys = block_keys(tree)
     ends = {key for key in keys if isinstance(key, str)}
     return None not in keys and (ENDS[0] in ends and ENDS[1] in ends if is_session(tree.input) else bool(ends))
 
 
-def _closes(tree: Aggregate, context: RuleContext) -> bool:
+def _closes(tree: nodes.Aggregate, context: RuleContext) -> bool:
     """Whether a time says when groups go."""
     return any(True for _ in closings(context.views.of(keyed_rows(tree))))
 
 
-def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
+def block_keys(tree: nodes.Aggregate) -> tuple[list[nodes.Named], list[int | str | None]]:
     """The columns of a block that keys are made of, and what each key is: one of these, or an end of its bucket.
 
     A key that is computed of the ends of a bucket is None: its column of the block is the time.
     """
-    bucket = tree.input if isinstance(tree.input, Bucket) else None
+    bucket = tree.input if isinstance(tree.input, nodes.Bucket) else None
     ends = {} if bucket is None else dict(zip(map(str.lower, bucket.columns), ENDS, strict=False))
     found: dict[str, exp.Expr] = {}
     keys = list[int | str | None]()
@@ -228,25 +219,25 @@ def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
         found.setdefault(value.sql("spark"), value)
         place: int | str = [*found].index(value.sql("spark"))
         keys.append(place if not read else read[0] if isinstance(node, exp.Column) else None)
-    return [Named(f"_k{n}", Scalar(node), alias=True) for n, node in enumerate(found.values())], keys
+    return [nodes.Named(f"_k{n}", nodes.Scalar(node), alias=True) for n, node in enumerate(found.values())], keys
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
 def _count(
-    tree: Aggregate, keyed: Project, body: Tree | None, context: RuleContext, final: bool = False
+    tree: nodes.Aggregate, keyed: nodes.Project, body: nodes.Tree | None, context: RuleContext, final: bool = False
 ) -> StateCount | None:
     """How many groups there are, or values of more columns in them: they go when the key's time is over.
 
     ``final``: rather groups that go than fewer ones.
     """
-    bucket = tree.input if isinstance(tree.input, Bucket) else None
+    bucket = tree.input if isinstance(tree.input, nodes.Bucket) else None
     if is_session(tree.input):
         view = _sessions(tree, tree.input, context.views.of(keyed), context)
         return different(view, view.every, range(len(tree.keys)))
     given = context.views.of(keyed.input)
-    own = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
+    own = [nodes.Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
     whole = context.views.of(replace(keyed, items=(*own, *keyed.items)))
     keys = range(len(own), len(own) + len(tree.keys))
     found = until_key_ends(whole, range(len(own), len(whole.schema)), keys, final)
@@ -254,12 +245,12 @@ def _count(
         return _at_keys(found, len(own))
     counts = [None if found is None else _at_keys(found, len(own)), _passed(tree, whole, given, len(own))]
     if body is not None and bucket is None:
-        read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, Named)], context, True)
+        read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, nodes.Named)], context, True)
         counts.insert(0, most_results(read))
     return least(count for count in counts if count is not None)
 
 
-def _passed(tree: Aggregate, keyed: OperatorView, given: OperatorView, first: int) -> StateCount | None:
+def _passed(tree: nodes.Aggregate, keyed: OperatorView, given: OperatorView, first: int) -> StateCount | None:
     """A group, or its values, for each value of the other keys, as one key never falls: its lesser values are over."""
     if given.change > ViewKind.APPEND_ONLY:
         return None
@@ -284,7 +275,7 @@ def _at_keys(count: StateCount, first: int) -> StateCount:
     return count
 
 
-def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: RuleContext) -> OperatorView:
+def _sessions(tree: nodes.Aggregate, bucket: nodes.Bucket, view: OperatorView, context: RuleContext) -> OperatorView:
     """Sessions, each made of its last row, which has its keys; of more columns a session has several values."""
     columns = ends_of_sessions(view.columns, bucket, context.views.of(bucket.input))
     origins = [
@@ -295,16 +286,16 @@ def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: Rule
 
 
 def _values(
-    tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView, context: RuleContext, final: bool
+    tree: nodes.Aggregate, one: Valued, body: nodes.Tree | None, given: OperatorView, context: RuleContext, final: bool
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
-    below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
+    below: nodes.Tree = tree.input if one.where is None else _filtered(tree, one.where)
     known = {key.value.text for key in tree.keys}
-    keyed = _keyed(tree, below, [value for value in one.read if Scalar(value).text not in known])
+    keyed = _keyed(tree, below, [value for value in one.read if nodes.Scalar(value).text not in known])
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry
-    counted = None if one.where is not None and isinstance(tree.input, Bucket) else body
+    counted = None if one.where is not None and isinstance(tree.input, nodes.Bucket) else body
     count = _count(tree, keyed, counted, context, final)
     entry = Entry.VALUES
     if one.greatest is not None:
@@ -317,13 +308,15 @@ def _values(
     return (OperatorState.of(tree, "values", proposition, places, entry, count, context.views.of(tree), "all values"),)
 
 
-def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
-    return Filter(tree.input, Scalar(where), syntax=tree.input.syntax or tree.syntax)
+def _filtered(tree: nodes.Aggregate, where: exp.Expr) -> nodes.Tree:
+    return nodes.Filter(tree.input, nodes.Scalar(where), syntax=tree.input.syntax or tree.syntax)
 
 
-def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
+def _block_of_values(tree: nodes.Aggregate, one: Valued, body: nodes.Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
-    below = body if one.where is None else Filter(body, Scalar(one.where), syntax=body.syntax or tree.syntax)
+    below = (
+        body if one.where is None else nodes.Filter(body, nodes.Scalar(one.where), syntax=body.syntax or tree.syntax)
+    )
     stamped = _closes(tree, context)
     read = _read_values(tree, one.value, below, not one.kept.counted, context)
     if isinstance(read, Derivation) and one.greatest is not None and _is_time(read):
@@ -340,9 +333,11 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
     return better(found, rows_apart(below, read, context) or found)
 
 
-def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:
+def _read_values(
+    tree: nodes.Aggregate, value: exp.Expr, below: nodes.Tree, distinct: bool, context: RuleContext
+) -> Read:
     items, _ = block_keys(tree)
-    return read_items(below, [*items, Named("_v", Scalar(value), alias=True)], context, distinct)
+    return read_items(below, [*items, nodes.Named("_v", nodes.Scalar(value), alias=True)], context, distinct)
 
 
 def _is_time(read: Derivation) -> bool:
@@ -357,8 +352,8 @@ def _is_time(read: Derivation) -> bool:
 
 
 def _needed(
-    tree: Aggregate,
-    linear: Sequence[AggregateCall],
+    tree: nodes.Aggregate,
+    linear: Sequence[nodes.AggregateCall],
     of_values: Sequence[Valued],
     given: OperatorView,
     closing: Places,

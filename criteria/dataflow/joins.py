@@ -9,18 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.algebra.nodes import (
-    ONE_SIDED,
-    Alias,
-    AsOf,
-    Filter,
-    Join,
-    JoinKind,
-    Project,
-    Recur,
-    Scan,
-    Tree,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.recent_rows import asks_for_newest, recent_rows
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjunction, conjuncts
@@ -61,7 +50,7 @@ _MOST_COMPARED = 12
 """Streams in joins of joins whose rows may also be kept joined, which takes long to judge of many."""
 
 
-def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+def join(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
     """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
     if asks_for_newest(tree):
         return _recent(tree, demand, context)
@@ -79,7 +68,7 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     return general if exact is None else better(exact, general)
 
 
-def _recent(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+def _recent(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
     """Rows of a stream that are not much older than the newest one: they go when that comes (G1)."""
     recent = recent_rows(tree, context.catalog)
     if recent is None:
@@ -93,12 +82,12 @@ def _recent(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     return Operation(tree, (state,), inputs, demand)
 
 
-def _untested(tree: Join, context: RuleContext) -> str | None:
+def _untested(tree: nodes.Join, context: RuleContext) -> str | None:
     """Why no job tests a join's condition, in words; None where one does."""
     left, pair = context.views.of(tree.left), context.views.pairs(tree)
     if tree.member is not None:
         return "a NOT IN of what is not compared by columns"
-    if tree.kind is JoinKind.INNER:
+    if tree.kind is nodes.JoinKind.INNER:
         return unread(pair, tree.condition)
     part = untested(tree.condition, pair, len(left.schema))
     return None if part is None else unread(pair, part) or f"partners by {part.sql('spark')}, which compares no columns"
@@ -116,7 +105,7 @@ class Sides:
     clips: tuple[Clips, Clips]
 
 
-def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
+def sides_of_pairs(tree: nodes.Join, demand: Demand, context: RuleContext) -> Sides:
     """What a join's condition leaves of the rows of its sides that may have partners."""
     left, right = context.views.of(tree.left), context.views.right_of_pairs(tree)
     pair = context.views.pairs(tree)
@@ -125,7 +114,7 @@ def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
     ours, others = _waiting(left, pair.columns[:width]), _waiting(right, pair.columns[width:])
     clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])
-    if tree.kind in ONE_SIDED:
+    if tree.kind in nodes.ONE_SIDED:
         return Sides(ours, others, (clips, {}))
     return Sides(ours, others, (clips, clipped(others, width, pair, conditions, theirs.columns - shown[1])))
 
@@ -144,7 +133,7 @@ def _waiting(side: OperatorView, pairs: Sequence[ColumnFacts]) -> OperatorView:
     return side.narrowed(columns)
 
 
-def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+def _of_views(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.pairs(tree)
     width = len(left.schema)
@@ -166,7 +155,7 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
 
 
-def _with_key(side: Tree, demand: Demand, context: RuleContext) -> Demand:
+def _with_key(side: nodes.Tree, demand: Demand, context: RuleContext) -> Demand:
     """What is needed of a side, whose rows have the key that they go with (K3)."""
     if context.one_key is None or is_static(side, context.catalog):
         return demand
@@ -180,20 +169,20 @@ def _closing(state: OperatorState) -> Places:
     return frozenset() if closing is None else frozenset((closing.place,))
 
 
-def _best(tree: Join, right: OperatorView, width: int, pair: OperatorView, places: Places) -> list[BestValue]:
+def _best(tree: nodes.Join, right: OperatorView, width: int, pair: OperatorView, places: Places) -> list[BestValue]:
     """The columns of rows whose existence is asked of which the best value is enough: of rows that nothing takes back.
 
     One at a time: of two columns each value of one may be best with some value of the other.
     """
-    asks = tree.kind in (JoinKind.SEMI, JoinKind.ANTI) and right.change is ViewKind.APPEND_ONLY
+    asks = tree.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI) and right.change is ViewKind.APPEND_ONLY
     return list(extremal(width, pair, conjuncts(tree.condition), places)) if asks else []
 
 
 def _side(
-    tree: Join,
+    tree: nodes.Join,
     what: str,
-    side: Tree,
-    other: Tree,
+    side: nodes.Tree,
+    other: nodes.Tree,
     needed: Demand,
     view: OperatorView,
     ways: Sequence[tuple[Places, BestValue | None]],
@@ -214,12 +203,12 @@ def _side(
         found.append((most_results(read), None))
     count = least(one for one, _ in found if one is not None)
     best = next((best for one, best in found if one is count), None)
-    proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
+    proposition = "E2" if isinstance(other, nodes.Scan) and other.changes else "D4"
     words = f"rows of the {what} side wait for partners"
     return OperatorState.of(tree, what, proposition, needed.columns, Entry.NUMBER, count, view, words, best=best)
 
 
-def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:
+def _one_of_each(tree: nodes.Join, places: Places, first: int, pair: OperatorView) -> Places:
     """Columns of a side, which begins at ``first`` in the pairs, but of those that the condition makes equal one."""
     same: dict[int, int] = {}
     for one in equalities(tree.condition):
@@ -234,21 +223,21 @@ def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> 
     return frozenset(found.values())
 
 
-def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView) -> tuple[Demand, Demand]:
+def sides_of(tree: nodes.Join, demand: Demand, left: OperatorView, pair: OperatorView) -> tuple[Demand, Demand]:
     """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
     width = len(left.schema)
     read = pair.read_by(tree.condition, tree.member)
     ours = {place: place for place in range(width)}
-    others = {} if tree.kind in ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
+    others = {} if tree.kind in nodes.ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
     mine, theirs = (replace(demand.at(places), most={}, apart={}) for places in (ours, others))
-    theirs = replace(theirs, once=tree.kind in ONE_SIDED or theirs.once)
+    theirs = replace(theirs, once=tree.kind in nodes.ONE_SIDED or theirs.once)
     return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
 
 
 # --- joins of joins of streams ----------------------------------------------------------------------------------------
 
 
-def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation | None:
+def _rows_apart(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation | None:
     """Joins of joins of streams by the rows of these, of which those between are made again; None for other ones.
 
     A stream's row is kept as long as a result that it is part of may change.
@@ -268,35 +257,39 @@ def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation |
     return replace(found, states=tuple(states))
 
 
-def with_partners(tree: Join) -> Join:
+def with_partners(tree: nodes.Join) -> nodes.Join:
     """A semi or anti join with the rows that it asks for; another join as it is."""
-    return replace(tree, kind=JoinKind.LEFT) if tree.kind in (JoinKind.SEMI, JoinKind.ANTI) else tree
+    return replace(tree, kind=nodes.JoinKind.LEFT) if tree.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI) else tree
 
 
-def with_conditions(tree: Tree) -> Tree:
+def with_conditions(tree: nodes.Tree) -> nodes.Tree:
     """An inner join with the condition that stands above it; another tree as it is."""
-    if not isinstance(tree, Filter) or not isinstance(tree.input, Join) or tree.input.kind is not JoinKind.INNER:
+    if (
+        not isinstance(tree, nodes.Filter)
+        or not isinstance(tree.input, nodes.Join)
+        or tree.input.kind is not nodes.JoinKind.INNER
+    ):
         return tree
     return replace(tree.input, condition=conjunction([*conjuncts(tree.input.condition), *conjuncts(tree.condition)]))
 
 
-def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = False) -> Operation | None:
+def _made_again(tree: nodes.Tree, demand: Demand, context: RuleContext, root: bool = False) -> Operation | None:
     """Rows of streams and of relations that do not change, joined, without a state of their own; None for others."""
     if is_static(tree, context.catalog):
         return None if (found := context.below(tree, demand)).undecided else found
     if context.is_block(tree) and (stream := _of_stream(context.below(tree, demand))) is not None:
         return stream
     match with_conditions(tree):
-        case Join(kind=kind, using=(), member=None) as tree if root or kind not in ONE_SIDED:
+        case nodes.Join(kind=kind, using=(), member=None) as tree if root or kind not in nodes.ONE_SIDED:
             left, pair = context.views.of(tree.left), context.views.pairs(tree)
             demands = sides_of(tree, demand, left, pair)
             below = [_made_again(*one, context) for one in zip((tree.left, tree.right), demands, strict=True)]
             joined = frozenset(n for n, one in enumerate(below) if one is not None and one.inputs)
             if untested(tree.condition, pair, len(left.schema), joined) is not None:
                 return None
-        case Alias(input):
+        case nodes.Alias(input):
             below = [_made_again(input, demand, context)]
-        case Project(input) as tree:
+        case nodes.Project(input) as tree:
             given = context.views.of(input)
             items = values_of(tree.items, given.schema)
             if any(place_of(items[place], given) is None for place in demand.columns):
@@ -315,21 +308,21 @@ def _of_stream(found: Operation) -> Operation | None:
     return found if alone and not found.states and not found.undecided else None
 
 
-def _is_recursive(tree: Tree) -> bool:
+def _is_recursive(tree: nodes.Tree) -> bool:
     """Whether rows are made of those of a recursion, in its step, which reads these and their partners."""
-    while isinstance(tree, Alias | Filter | Project):
+    while isinstance(tree, nodes.Alias | nodes.Filter | nodes.Project):
         tree = tree.input
-    if isinstance(tree, Join) and tree.kind is JoinKind.INNER:
+    if isinstance(tree, nodes.Join) and tree.kind is nodes.JoinKind.INNER:
         return _is_recursive(tree.left) or _is_recursive(tree.right)
-    return isinstance(tree, Recur)
+    return isinstance(tree, nodes.Recur)
 
 
 # --- relations as of a time -------------------------------------------------------------------------------------------
 
-_KINDS_AS_OF = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
+_KINDS_AS_OF = (nodes.JoinKind.INNER, nodes.JoinKind.LEFT, nodes.JoinKind.SEMI, nodes.JoinKind.ANTI)
 
 
-def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Operation:
+def _as_of(tree: nodes.Join, version: nodes.AsOf, demand: Demand, context: RuleContext) -> Operation:
     """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3).
 
     Whether a row has a partner is decided when it comes, too.
@@ -338,7 +331,7 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
         return without_rule(tree, f"a {tree.kind} join with a version of a relation")
     if (words := _untested(tree, context)) is not None:
         return without_rule(tree, words)
-    if not isinstance(version.input, Scan) or not version.input.changes:
+    if not isinstance(version.input, nodes.Scan) or not version.input.changes:
         return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)
     place = place_of(version.time.syntax, left)

@@ -11,21 +11,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.monotone import not_monotone
-from streambound.analyzer.algebra.nodes import (
-    Alias,
-    Distinct,
-    Filter,
-    Fixpoint,
-    Join,
-    JoinKind,
-    Project,
-    Recur,
-    Scan,
-    Tree,
-    Union,
-    inputs,
-)
 from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjuncts
@@ -42,7 +29,7 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 _NOT_MONOTONE = "a recursion that takes rows away from itself, or aggregates them"
 
 
-def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
+def fixpoint(tree: nodes.Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     """What a recursion remembers."""
     if not tree.distinct:
         return without_rule(tree, "recursion by UNION ALL, which need not end")
@@ -71,66 +58,73 @@ def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
 # --- what a job reads of a step ---------------------------------------------------------------------------------------
 
 
-def _beyond_blocks(tree: Tree, context: RuleContext) -> Tree | None:
+def _beyond_blocks(tree: nodes.Tree, context: RuleContext) -> nodes.Tree | None:
     """The operator of a step that no select-project-join block has, where the recursion is one of its tables."""
     match tree:
-        case Recur() | Scan():
+        case nodes.Recur() | nodes.Scan():
             return None
-        case Join(kind=JoinKind.INNER) | Union() | Alias() | Filter() | Project() | Distinct():
-            found = (_beyond_blocks(below, context) for below in inputs(tree))
+        case (
+            nodes.Join(kind=nodes.JoinKind.INNER)
+            | nodes.Union()
+            | nodes.Alias()
+            | nodes.Filter()
+            | nodes.Project()
+            | nodes.Distinct()
+        ):
+            found = (_beyond_blocks(below, context) for below in nodes.inputs(tree))
             beyond = next((one for one in found if one is not None), None)
         case _:
             beyond = tree
     return None if not _is_recursive(tree) and (is_static(tree, context.catalog) or context.is_block(tree)) else beyond
 
 
-def _is_recursive(tree: Tree) -> bool:
-    return isinstance(tree, Recur) or any(map(_is_recursive, inputs(tree)))
+def _is_recursive(tree: nodes.Tree) -> bool:
+    return isinstance(tree, nodes.Recur) or any(map(_is_recursive, nodes.inputs(tree)))
 
 
-def _called(tree: Tree) -> str:
-    asks = isinstance(tree, Join) and isinstance(tree.syntax, exp.In | exp.Exists)
+def _called(tree: nodes.Tree) -> str:
+    asks = isinstance(tree, nodes.Join) and isinstance(tree.syntax, exp.In | exp.Exists)
     return f"{subquery_word(tree.syntax)} over streams" if asks else sql_words(tree)
 
 
-def _operators(tree: Tree) -> Iterator[Project | Filter | Join]:
+def _operators(tree: nodes.Tree) -> Iterator[nodes.Project | nodes.Filter | nodes.Join]:
     """The select lists and conditions of a step, each of whose cases is one join of the recursion and other rows."""
     match tree:
-        case Alias(input) | Distinct(input):
+        case nodes.Alias(input) | nodes.Distinct(input):
             yield from _operators(input)
-        case Project(input) | Filter(input):
+        case nodes.Project(input) | nodes.Filter(input):
             yield tree
             yield from _operators(input)
-        case Join(left=left, right=right):
+        case nodes.Join(left=left, right=right):
             yield tree
             yield from (*_operators(left), *_operators(right))
-        case Union(left, right):
+        case nodes.Union(left, right):
             yield from (*_operators(left), *_operators(right))
 
 
-def _unread(tree: Project | Filter | Join, context: RuleContext) -> str | None:
+def _unread(tree: nodes.Project | nodes.Filter | nodes.Join, context: RuleContext) -> str | None:
     """Why no job computes a step, in words; None where one does."""
-    below = replace(tree, kind=JoinKind.INNER) if isinstance(tree, Join) else tree.input
+    below = replace(tree, kind=nodes.JoinKind.INNER) if isinstance(tree, nodes.Join) else tree.input
     given, mine = context.views.of(below), _made(below, context)
-    if isinstance(tree, Project):
+    if isinstance(tree, nodes.Project):
         items = values_of(tree.items, given.schema)
         return next((words for one in items if (words := _unread_item(one, given, mine)) is not None), None)
     operands = (one for part in conjuncts(tree.condition) for one in _operands(part))
     return _OF_RECURSION if any(given.read_by(one) & mine and not _is_column(one, given) for one in operands) else None
 
 
-def _made(tree: Tree, context: RuleContext) -> Places:
+def _made(tree: nodes.Tree, context: RuleContext) -> Places:
     """The columns of a part of a step that are the recursion's, or computed of these."""
     match tree:
-        case Recur():
+        case nodes.Recur():
             return context.views.of(tree).every
-        case Alias(input) | Filter(input) | Distinct(input):
+        case nodes.Alias(input) | nodes.Filter(input) | nodes.Distinct(input):
             return _made(input, context)
-        case Project(input):
+        case nodes.Project(input):
             given, mine = context.views.of(input), _made(input, context)
             items = values_of(tree.items, given.schema)
             return frozenset(place for place, one in enumerate(items) if given.read_by(one) & mine)
-        case Join(left=left, right=right):
+        case nodes.Join(left=left, right=right):
             width = len(context.views.of(left).schema)
             return _made(left, context) | {place + width for place in _made(right, context)}
     return frozenset()
@@ -171,6 +165,8 @@ def _is_column(node: exp.Expr, given: OperatorView) -> bool:
     return place_of(node, given) is not None
 
 
-def _state(tree: Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:
+def _state(
+    tree: nodes.Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView
+) -> OperatorState:
     words = "the recursion's rows have no limit"
     return OperatorState.of(tree, what, proposition, view.every, Entry.ROW, count, view, words)

@@ -15,22 +15,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Bucket,
-    FirstRows,
-    Frame,
-    FrameEnd,
-    Operator,
-    Over,
-    Scalar,
-    Scan,
-    Star,
-    Tree,
-    Unit,
-    WindowCall,
-    inputs,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import ConstantError, numeral
@@ -103,7 +88,7 @@ class Constants:
     def of_syntax(cls, query: exp.Expr, tables: Iterable[DeclaredTable]) -> Constants:
         """Those of a query over some tables, by its syntax tree: rows are counted to what HAVING compares with."""
         found = _Collector()
-        found.look(Scalar(query), counts=False)
+        found.look(nodes.Scalar(query), counts=False)
         views = (one for one in query.find_all(exp.Select) if any(one.find_all(exp.Subquery)))
         conditions = (*query.find_all(exp.Having), *(one.args["where"] for one in views if one.args.get("where")))
         for literal in (literal for one in conditions for literal in one.find_all(exp.Literal)):
@@ -136,11 +121,11 @@ class Constants:
         return self.duration if clock is Family.TIMESTAMP else self.total
 
 
-def scanned(tree: Tree) -> Iterator[str]:
+def scanned(tree: nodes.Tree) -> Iterator[str]:
     """The tables that a tree reads."""
-    if isinstance(tree, Scan):
+    if isinstance(tree, nodes.Scan):
         yield tree.table
-    for below in inputs(tree):
+    for below in nodes.inputs(tree):
         yield from scanned(below)
 
 
@@ -165,26 +150,28 @@ class _Collector:
     def look(self, part: object, counts: bool = False) -> None:
         """Look through a part of a tree, of rows that are ``counts`` of others."""
         match part:
-            case Scalar():
+            case nodes.Scalar():
                 self._expression(part.syntax, counts)
-            case Bucket():
+            case nodes.Bucket():
                 self._lengths(part.size, part.slide, part.offset)
                 self.look((part.input, part.time, part.columns, part.keys))
-            case Frame():
+            case nodes.Frame():
                 for end in (part.start, part.end):
-                    self._frame_end(end, part.unit is Unit.ROWS)
+                    self._frame_end(end, part.unit is nodes.Unit.ROWS)
             case bool() | str() | None:
                 pass
             case tuple():
                 for one in part:
                     self.look(one, counts)
-            case Star():
+            case nodes.Star():
                 self.everything = True
-            case WindowCall():
+            case nodes.WindowCall():
                 self._fields(part, counts=True)
-            case Operator():
+            case nodes.Operator():
                 self.read |= {name.lower() for name in getattr(part, "using", ())}
-                self._fields(part, isinstance(part, FirstRows) or any(map(_counts, inputs(cast("Tree", part)))))
+                self._fields(
+                    part, isinstance(part, nodes.FirstRows) or any(map(_counts, nodes.inputs(cast("nodes.Tree", part))))
+                )
             case _ if is_dataclass(part):
                 self._fields(part, counts)
 
@@ -199,7 +186,7 @@ class _Collector:
         self.occurrences += [-(-abs(length) // DAY) if abs(length) >= LENGTHS["second"][0] else abs(length)
                              for length in lengths]  # fmt: skip
 
-    def _frame_end(self, end: FrameEnd, rows: bool) -> None:
+    def _frame_end(self, end: nodes.FrameEnd, rows: bool) -> None:
         distance = abs(end.distance or 0)
         if end.interval:
             self._lengths(distance)
@@ -272,9 +259,9 @@ def _whole(literal: exp.Literal) -> int:
     return ceil(abs(numeral(literal.name).exact))
 
 
-def _counts(tree: Tree) -> bool:
+def _counts(tree: nodes.Tree) -> bool:
     """Whether a tree has columns that may say how many rows of another there are."""
-    return isinstance(tree, Aggregate | Over | FirstRows) or any(map(_counts, inputs(tree)))
+    return isinstance(tree, nodes.Aggregate | nodes.Over | nodes.FirstRows) or any(map(_counts, nodes.inputs(tree)))
 
 
 def _name(node: exp.Expr | None) -> str:

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.analyzer.algebra.nodes import (
-    ONE_ROW,
-    Alias,
-    AsOf,
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Project,
-    Recur,
-    Scan,
-    SpjBlock,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.constants import VOID, Folded
 from streambound.analyzer.expressions.expression import Call
 from streambound.analyzer.expressions.kinds import common, plain
@@ -35,49 +21,49 @@ LOG_TIME = "(time of change)"
 """The column with the time of each change, in the history of a relation; NULL for what was there before all."""
 
 
-def scan(to: Translator, tree: Tree, around: Around) -> BoundView:
+def scan(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """A stream or relation: a source; the relation of one row is a constant."""
-    assert isinstance(tree, Scan)
+    assert isinstance(tree, nodes.Scan)
     columns = _declared(to, tree)
-    op = SourceOp(tree.table) if tree.table != ONE_ROW else ConstantOp(((),))
+    op = SourceOp(tree.table) if tree.table != nodes.ONE_ROW else ConstantOp(((),))
     return BoundView(to.add(op, (), columns, to.place(tree)), columns)
 
 
-def history(to: Translator, tree: Tree, time: NamedColumn) -> BoundView:
+def history(to: Translator, tree: nodes.Tree, time: NamedColumn) -> BoundView:
     """All changes of a relation, with their times."""
-    while isinstance(tree, Alias) and not tree.columns:
+    while isinstance(tree, nodes.Alias) and not tree.columns:
         tree = tree.input
-    if not isinstance(tree, Scan):
+    if not isinstance(tree, nodes.Scan):
         raise Untranslatable("AS OF is for a relation of the catalog", tree.syntax)
     columns = (time, *_declared(to, tree))
     return BoundView(to.add(SourceOp(tree.table, history=True), (), columns, to.place(tree)), columns)
 
 
-def _declared(to: Translator, tree: Scan) -> tuple[NamedColumn, ...]:
+def _declared(to: Translator, tree: nodes.Scan) -> tuple[NamedColumn, ...]:
     table = to.catalog.table(tree.table)
     if table is None:
         raise Untranslatable(f"{to.catalog.file} declares no {tree.table}", tree.syntax)
     return tuple(NamedColumn(tree.alias, column.name, plain(column.type)) for column in table.columns)
 
 
-def as_of(to: Translator, tree: Tree, around: Around) -> BoundView:
+def as_of(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """``R FOR SYSTEM_TIME AS OF time`` that no join is around, so that its time is of no other row."""
-    assert isinstance(tree, AsOf)
+    assert isinstance(tree, nodes.AsOf)
     raise Untranslatable("AS OF a time of no other stream", tree.syntax, tree.at)
 
 
-def recur(to: Translator, tree: Tree, around: Around) -> BoundView:
+def recur(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """The relation that a recursive query defines, inside of it."""
-    assert isinstance(tree, Recur)
+    assert isinstance(tree, nodes.Recur)
     found = around.recursive.get(tree.name.lower())
     if found is None:
         raise Untranslatable(f"{tree.name} is not defined here", tree.syntax)
     return replace(found, columns=tuple(replace(column, alias=tree.alias) for column in found.columns))
 
 
-def alias(to: Translator, tree: Tree, around: Around) -> BoundView:
+def alias(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """The columns belong to one alias, and may get other names."""
-    assert isinstance(tree, Alias)
+    assert isinstance(tree, nodes.Alias)
     view = to.view(tree.input, around)
     own = view.columns[view.prefix :]
     names = tree.columns or tuple(column.name for column in own)
@@ -87,42 +73,42 @@ def alias(to: Translator, tree: Tree, around: Around) -> BoundView:
     return BoundView(view.node, (*view.columns[: view.prefix], *renamed), view.prefix)
 
 
-def block(to: Translator, tree: Tree, around: Around) -> BoundView:
+def block(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """A select-project-join block is what is in it."""
-    assert isinstance(tree, SpjBlock)
+    assert isinstance(tree, nodes.SpjBlock)
     return to.view(tree.input, around)
 
 
-def filter_rows(to: Translator, tree: Tree, around: Around) -> BoundView:
+def filter_rows(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """WHERE: sigma, and semi and anti joins for its subqueries."""
-    assert isinstance(tree, Filter)
+    assert isinstance(tree, nodes.Filter)
     view = to.view(tree.input, around)
     return filter_by(to, view, conjuncts(to.scalar(tree.condition)), around, to.place(tree))
 
 
-def project(to: Translator, tree: Tree, around: Around) -> BoundView:
+def project(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """SELECT: pi, without distinct."""
-    assert isinstance(tree, Project)
+    assert isinstance(tree, nodes.Project)
     return listed(to, to.view(tree.input, around), tree.items, around, to.place(tree))
 
 
-def distinct(to: Translator, tree: Tree, around: Around) -> BoundView:
+def distinct(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """DISTINCT."""
-    assert isinstance(tree, Distinct)
+    assert isinstance(tree, nodes.Distinct)
     return to.distinct(to.view(tree.input, around), to.place(tree))
 
 
-def union(to: Translator, tree: Tree, around: Around) -> BoundView:
+def union(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """``a + b``, and distinct of it."""
-    assert isinstance(tree, Union)
+    assert isinstance(tree, nodes.Union)
     left, right = _sides(to, tree, around)
     both = to.plus(left, right, to.place(tree))
     return to.distinct(both, to.place(tree)) if tree.distinct else both
 
 
-def difference(to: Translator, tree: Tree, around: Around) -> BoundView:
+def difference(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """EXCEPT ALL: ``pos(a − b)``; EXCEPT: ``distinct(distinct(a) − distinct(b))``."""
-    assert isinstance(tree, Except)
+    assert isinstance(tree, nodes.Except)
     left, right = _sides(to, tree, around)
     span = to.place(tree)
     if tree.distinct:
@@ -130,9 +116,9 @@ def difference(to: Translator, tree: Tree, around: Around) -> BoundView:
     return to.same(PositiveOp(), to.minus(left, right, span), span)
 
 
-def intersection(to: Translator, tree: Tree, around: Around) -> BoundView:
+def intersection(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """INTERSECT ALL: ``a − pos(a − b)``; INTERSECT: ``distinct(a) ⋈ distinct(b)`` on all columns, NULL being NULL."""
-    assert isinstance(tree, Intersect)
+    assert isinstance(tree, nodes.Intersect)
     left, right = _sides(to, tree, around)
     span = to.place(tree)
     if not tree.distinct:
@@ -141,7 +127,9 @@ def intersection(to: Translator, tree: Tree, around: Around) -> BoundView:
     return to.semi(to.distinct(left, span), right, keys, (), span)
 
 
-def _sides(to: Translator, tree: Union | Except | Intersect, around: Around) -> tuple[BoundView, BoundView]:
+def _sides(
+    to: Translator, tree: nodes.Union | nodes.Except | nodes.Intersect, around: Around
+) -> tuple[BoundView, BoundView]:
     """The views of both sides, with columns of the same types."""
     left, right = to.view(tree.left, around), to.view(tree.right, around)
     if left.prefix or right.prefix:

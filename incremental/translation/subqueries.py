@@ -8,18 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Apply,
-    ApplyKind,
-    Distinct,
-    Filter,
-    Named,
-    OrderBy,
-    Project,
-    Tree,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.constants import BOOLEAN
 from streambound.analyzer.spans import Span
 from streambound.incremental.operators import AtMostOne, Equality, GroupOp
@@ -46,7 +35,7 @@ _TRUE, _FALSE, _UNKNOWN = (constant(value, BOOLEAN, text) for value, text in (
 class SubqueryTest:
     """``EXISTS (query)``, or ``values IN (query)``; ``negated``: NOT of it."""
 
-    query: exp.Query | Tree
+    query: exp.Query | nodes.Tree
     values: tuple[exp.Expr, ...] = ()
     is_in: bool = False
     negated: bool = False
@@ -175,7 +164,7 @@ def _partners(to: Translator, view: BoundView, test: SubqueryTest, around: Aroun
     return view, Partners(found, keys, (), values)
 
 
-def _tree(to: Translator, query: exp.Query | Tree) -> Tree:
+def _tree(to: Translator, query: exp.Query | nodes.Tree) -> nodes.Tree:
     if not isinstance(query, exp.Query):
         return query
     tree = to.subqueries.get(id(query))
@@ -184,14 +173,14 @@ def _tree(to: Translator, query: exp.Query | Tree) -> Tree:
     return tree
 
 
-def _simple(to: Translator, view: BoundView, test: SubqueryTest, tree: Tree, around: Around) -> Partners | None:
+def _simple(to: Translator, view: BoundView, test: SubqueryTest, tree: nodes.Tree, around: Around) -> Partners | None:
     """The partners where only the subquery's WHERE names columns of the query around: they are conditions of a join."""
-    while isinstance(tree, Alias | OrderBy | Distinct):
+    while isinstance(tree, nodes.Alias | nodes.OrderBy | nodes.Distinct):
         tree = tree.input
-    if not isinstance(tree, Project):
+    if not isinstance(tree, nodes.Project):
         return None
     below, conditions = tree.input, list[exp.Expr]()
-    if isinstance(below, Filter):
+    if isinstance(below, nodes.Filter):
         conditions = conjuncts(to.scalar(below.condition))
         below = below.input
     try:
@@ -204,7 +193,7 @@ def _simple(to: Translator, view: BoundView, test: SubqueryTest, tree: Tree, aro
         return None
     both = BoundView(-1, (*view.columns, *inner.columns), len(view.columns))
     items = tree.items[: len(test.values)] if test.is_in else ()
-    named = [to.scalar(item.value) for item in items if isinstance(item, Named)]
+    named = [to.scalar(item.value) for item in items if isinstance(item, nodes.Named)]
     if any(isinstance(part, exp.AggFunc | exp.Window | exp.Query) for one in named for part in own_parts(one)):
         return None
     if len(named) != len(test.values):
@@ -220,7 +209,7 @@ def _simple(to: Translator, view: BoundView, test: SubqueryTest, tree: Tree, aro
 
 
 def dependent(
-    to: Translator, view: BoundView, tree: Tree, around: Around
+    to: Translator, view: BoundView, tree: nodes.Tree, around: Around
 ) -> tuple[BoundView, BoundView, tuple[int, ...]]:
     """A subquery for each row of a view: the view, the subquery's rows, and which columns of the view they begin with.
 
@@ -271,22 +260,22 @@ def _parts_with_query(node: exp.Expr) -> list[exp.Expr]:
     return [part for child in node.iter_expressions() for part in _parts_with_query(child)]
 
 
-def apply(to: Translator, tree: Tree, around: Around) -> BoundView:
+def apply(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """Each row with what a subquery says of it."""
-    assert isinstance(tree, Apply)
+    assert isinstance(tree, nodes.Apply)
     view = to.view(tree.input, around)
     operands = tuple(map(to.scalar, tree.operands))
     view = to.reaching(view, around, operands)
-    if tree.kind is ApplyKind.SCALAR:
+    if tree.kind is nodes.ApplyKind.SCALAR:
         found = _value(to, view, tree.subquery, around, to.place(tree))
     else:
-        test = SubqueryTest(tree.subquery, operands, tree.kind is ApplyKind.IN)
+        test = SubqueryTest(tree.subquery, operands, tree.kind is nodes.ApplyKind.IN)
         found = _mark(to, view, test, around, to.place(tree))
     *others, last = found.columns
     return replace(found, columns=(*others, replace(last, name=tree.name)))
 
 
-def _value(to: Translator, view: BoundView, tree: Tree, around: Around, span: Span | None) -> BoundView:
+def _value(to: Translator, view: BoundView, tree: nodes.Tree, around: Around, span: Span | None) -> BoundView:
     """The view with the value of a scalar subquery; NULL where it has no row, and a failure where it has several."""
     view, found, places = dependent(to, view, tree, around)
     if len(found.columns) != len(places) + 1:
@@ -308,11 +297,11 @@ def _value(to: Translator, view: BoundView, tree: Tree, around: Around, span: Sp
     return result
 
 
-def _is_one_row(tree: Tree) -> bool:
+def _is_one_row(tree: nodes.Tree) -> bool:
     """Whether a query has exactly one row, whatever it reads."""
-    while isinstance(tree, Alias | OrderBy | Distinct | Project):
+    while isinstance(tree, nodes.Alias | nodes.OrderBy | nodes.Distinct | nodes.Project):
         tree = tree.input
-    return isinstance(tree, Aggregate) and not tree.keys
+    return isinstance(tree, nodes.Aggregate) and not tree.keys
 
 
 def _mark(to: Translator, view: BoundView, test: SubqueryTest, around: Around, span: Span | None) -> BoundView:

@@ -8,23 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import (
-    AggregateCall,
-    Bucket,
-    BucketKind,
-    FirstRows,
-    Frame,
-    FrameEnd,
-    OrderBy,
-    Over,
-    Project,
-    Scalar,
-    Side,
-    SortKey,
-    Tree,
-    Unit,
-    WindowCall,
-)
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.window_functions import Gives, number_of, operands, window_function, window_type
 from streambound.analyzer.constants import INT
 from streambound.incremental.operators import BucketsOp, GroupOp, SessionsOfGroup
@@ -36,14 +20,14 @@ from streambound.incremental.translation.views import BoundView, NamedColumn, Un
 from streambound.incremental.window_functions import Bounds, FirstOfPartition, OverPartition, RowOrder, WindowOf
 
 
-def over(to: Translator, tree: Tree, around: Around) -> BoundView:
+def over(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """Each row with a column more for each call: a function of its partition."""
-    assert isinstance(tree, Over)
+    assert isinstance(tree, nodes.Over)
     view = to.view(tree.input, around)
     syntaxes = [to.scalar(one) for call in tree.calls for one in _scalars(call)]
     view = to.reaching(view, around, syntaxes)
     view, replaced = with_subqueries(to, view, syntaxes, around, to.place(tree))
-    width, windows = len(view.columns), dict[object, list[WindowCall]]()
+    width, windows = len(view.columns), dict[object, list[nodes.WindowCall]]()
     for call in tree.calls:
         windows.setdefault((call.partition, call.order), []).append(call)
     for calls in windows.values():  # functions over one window agree on which of equal rows is which
@@ -63,19 +47,19 @@ def over(to: Translator, tree: Tree, around: Around) -> BoundView:
     return replace(to.kept(view, places), prefix=view.prefix)
 
 
-def _scalars(call: WindowCall) -> list[Scalar]:
+def _scalars(call: nodes.WindowCall) -> list[nodes.Scalar]:
     filters = [call.filter] if call.filter is not None else []
     return [*call.arguments, *call.partition, *filters, *(key.value for key in call.order)]
 
 
 def row_order(
-    to: Translator, order: Sequence[SortKey], view: BoundView, replaced: dict[int, int] | None = None
+    to: Translator, order: Sequence[nodes.SortKey], view: BoundView, replaced: dict[int, int] | None = None
 ) -> tuple[RowOrder, ...]:
     """The expressions of ORDER BY."""
     return tuple(RowOrder(bind(to.scalar(key.value), view, replaced), key.descending, key.nulls_first) for key in order)
 
 
-def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[int, int]) -> WindowOf:
+def _function(to: Translator, call: nodes.WindowCall, view: BoundView, replaced: dict[int, int]) -> WindowOf:
     """A call over the rows of a partition."""
     text = call.function if not call.arguments else f"{call.function}({', '.join(a.text for a in call.arguments)})"
     if call.ignore_nulls:
@@ -90,39 +74,39 @@ def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[
             raise Untranslatable(f"{call.function} of more than a value has no circuit", call.syntax)
         where = None if call.filter is None else bind(to.scalar(call.filter), view, replaced)
         return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text, where=where)
-    plain = AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
+    plain = nodes.AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
     of = aggregate_of(to, plain, view, replaced)
     return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text, distinct=call.distinct)
 
 
-def _bounds(frame: Frame) -> Bounds:
-    return Bounds(frame.unit is Unit.ROWS, _end(frame.start), _end(frame.end))
+def _bounds(frame: nodes.Frame) -> Bounds:
+    return Bounds(frame.unit is nodes.Unit.ROWS, _end(frame.start), _end(frame.end))
 
 
-def _end(end: FrameEnd) -> Fraction | None:
+def _end(end: nodes.FrameEnd) -> Fraction | None:
     """Where a frame begins or ends, from the current row; None: nowhere."""
-    if end.side is Side.CURRENT:
+    if end.side is nodes.Side.CURRENT:
         return Fraction(0)
     if end.distance is None:
         return None
-    return Fraction(-end.distance if end.side is Side.PRECEDING else end.distance)
+    return Fraction(-end.distance if end.side is nodes.Side.PRECEDING else end.distance)
 
 
 # --- ORDER BY, LIMIT -------------------------------------------------------------------------------------------------
 
 
-def order_by(to: Translator, tree: Tree, around: Around) -> BoundView:
+def order_by(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """ORDER BY without LIMIT: the rows, which have no order in a stream's results."""
-    assert isinstance(tree, OrderBy)
+    assert isinstance(tree, nodes.OrderBy)
     return to.view(tree.input, around)
 
 
-def first_rows(to: Translator, tree: Tree, around: Around) -> BoundView:
+def first_rows(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """LIMIT and OFFSET, by ORDER BY and then the order of all columns."""
-    assert isinstance(tree, FirstRows)
-    below: Tree = tree.input
-    keys: tuple[SortKey, ...] = ()
-    if isinstance(below, OrderBy):
+    assert isinstance(tree, nodes.FirstRows)
+    below: nodes.Tree = tree.input
+    keys: tuple[nodes.SortKey, ...] = ()
+    if isinstance(below, nodes.OrderBy):
         keys = below.keys
         below = below.input
     count = None if tree.count is None else _number(to.scalar(tree.count))
@@ -134,7 +118,7 @@ def first_rows(to: Translator, tree: Tree, around: Around) -> BoundView:
 
 
 def _ordered(
-    to: Translator, tree: Tree, keys: Sequence[SortKey], around: Around
+    to: Translator, tree: nodes.Tree, keys: Sequence[nodes.SortKey], around: Around
 ) -> tuple[BoundView, tuple[RowOrder, ...], int]:
     """The rows of a tree, what they are ordered by, and how many of the columns are the tree's.
 
@@ -144,7 +128,7 @@ def _ordered(
     try:
         return view, row_order(to, keys, view), len(view.columns)
     except Untranslatable:
-        if not isinstance(tree, Project):
+        if not isinstance(tree, nodes.Project):
             raise
     below = to.view(tree.input, around)
     wide = listed(to, below, tree.items, around, to.place(tree), [to.scalar(key.value) for key in keys])
@@ -159,9 +143,9 @@ def _number(node: exp.Expr) -> int:
     return int(node.this)
 
 
-def bucket(to: Translator, tree: Tree, around: Around) -> BoundView:
+def bucket(to: Translator, tree: nodes.Tree, around: Around) -> BoundView:
     """Tumbling and hopping windows are a flatmap, which is linear; sessions a function of the rows that share keys."""
-    assert isinstance(tree, Bucket)
+    assert isinstance(tree, nodes.Bucket)
     view = to.view(tree.input, around)
     syntaxes = [to.scalar(tree.time), *map(to.scalar, tree.keys)]
     view = to.reaching(view, around, syntaxes)
@@ -169,7 +153,7 @@ def bucket(to: Translator, tree: Tree, around: Around) -> BoundView:
     time = bind(to.scalar(tree.time), view, replaced)
     ends = len(tree.columns)
     columns = (*view.columns, *(NamedColumn(tree.alias, name, time.kind) for name in tree.columns))
-    if tree.kind is BucketKind.SESSION:
+    if tree.kind is nodes.BucketKind.SESSION:
         keys = (
             *(view.column(at) for at in range(view.prefix)),
             *(bind(to.scalar(k), view, replaced) for k in tree.keys),

@@ -13,18 +13,8 @@ from functools import partial
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.made_columns import fresh_name
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Tree,
-)
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.running_subqueries import RunningSubquery
 from streambound.analyzer.algebra.schema import schema
@@ -40,60 +30,67 @@ _AGAIN = {"MAX": "MAX", "MIN": "MIN", "COUNT": "SUM", "SUM": "SUM"}
 _PLACE = Span(0, 0, 1, 1, 1, 1)
 
 
-def running_groups(tree: Tree, catalog: Catalog) -> Tree:
+def running_groups(tree: nodes.Tree, catalog: Catalog) -> nodes.Tree:
     """A tree with running aggregates for such groups."""
     tree = with_inputs(tree, lambda one: running_groups(one, catalog))
-    if not isinstance(tree, Aggregate) or not tree.keys:
+    if not isinstance(tree, nodes.Aggregate) or not tree.keys:
         return tree
     below, where = tree.input, list[exp.Expr]()
-    while isinstance(below, Filter):
+    while isinstance(below, nodes.Filter):
         where += conjuncts(below.condition.syntax)
         below = below.input
-    if not isinstance(below, Join) or below.using or (where and below.kind is not JoinKind.INNER):
+    if not isinstance(below, nodes.Join) or below.using or (where and below.kind is not nodes.JoinKind.INNER):
         return tree
-    pairs = [(below.left, below.right)] if below.kind in (JoinKind.INNER, JoinKind.LEFT) else []
-    pairs += [(below.right, below.left)] if below.kind in (JoinKind.INNER, JoinKind.RIGHT) else []
+    pairs = [(below.left, below.right)] if below.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT) else []
+    pairs += [(below.right, below.left)] if below.kind in (nodes.JoinKind.INNER, nodes.JoinKind.RIGHT) else []
     parts = [*(conjuncts(below.condition.syntax) if below.condition is not None else []), *where]
     found = (_made(tree, below, newer, older, parts, catalog) for newer, older in pairs)
     return next((one for one in found if one is not None), tree)
 
 
 def _made(
-    tree: Aggregate, join: Join, newer: Tree, older: Tree, parts: list[exp.Expr], catalog: Catalog
-) -> Aggregate | None:
+    tree: nodes.Aggregate,
+    join: nodes.Join,
+    newer: nodes.Tree,
+    older: nodes.Tree,
+    parts: list[exp.Expr],
+    catalog: Catalog,
+) -> nodes.Aggregate | None:
     """The groups of the rows of the newer side; None where they are of more than that."""
     outer, inner = schema(newer, catalog), schema(older, catalog)
-    kept, is_inner = [part for part in parts if _is_of(part, outer, inner)], join.kind is JoinKind.INNER
+    kept, is_inner = [part for part in parts if _is_of(part, outer, inner)], join.kind is nodes.JoinKind.INNER
     calls = [_call(call, inner, outer, is_inner) for call in tree.calls]
     of_newer = all(_is_of(key.value.syntax, outer, inner) for key in tree.keys)
     if not of_newer or None in calls or (kept and not is_inner) or len(kept) == len(parts):
         return None
     rows = newer
     if kept:
-        rows = Filter(newer, Scalar(exp.and_(*(one.copy() for one in kept))), syntax=tree.syntax)
+        rows = nodes.Filter(newer, nodes.Scalar(exp.and_(*(one.copy() for one in kept))), syntax=tree.syntax)
     fresh = partial(fresh_name, {column.name.lower() for column in (*outer, *inner)})
-    named = [AggregateCall(fresh("_c"), c.function, c.arguments, filter=c.filter) for c in calls if c is not None]
-    named.append(AggregateCall(fresh("_c"), "COUNT", ()))
-    condition = Scalar(exp.and_(*(part.copy() for part in parts if part not in kept)))
+    named = [nodes.AggregateCall(fresh("_c"), c.function, c.arguments, filter=c.filter) for c in calls if c is not None]
+    named.append(nodes.AggregateCall(fresh("_c"), "COUNT", ()))
+    condition = nodes.Scalar(exp.and_(*(part.copy() for part in parts if part not in kept)))
     values = exp.Tuple(expressions=[exp.column(one.name, quoted=True) for one in named])
-    asked = Project(Aggregate(Filter(older, condition), (), tuple(named)), (Named("_", Scalar(values)),))
+    asked = nodes.Project(
+        nodes.Aggregate(nodes.Filter(older, condition), (), tuple(named)), (nodes.Named("_", nodes.Scalar(values)),)
+    )
     place = tree.syntax or exp.Null()
-    found = RunningSubquery(catalog, Scalar, fresh, place, tree.at or _PLACE).beside(rows, asked)
+    found = RunningSubquery(catalog, nodes.Scalar, fresh, place, tree.at or _PLACE).beside(rows, asked)
     if found is None:
         return None
     running, value = found
     *columns, number = value.unnest().expressions
     if is_inner:
         there = exp.GT(this=number, expression=exp.Literal.number(0))
-        running = Filter(running, Scalar(there), syntax=tree.syntax)
+        running = nodes.Filter(running, nodes.Scalar(there), syntax=tree.syntax)
     again = (
-        AggregateCall(call.name, _AGAIN[call.function], (Scalar(column),), syntax=call.syntax)
+        nodes.AggregateCall(call.name, _AGAIN[call.function], (nodes.Scalar(column),), syntax=call.syntax)
         for call, column in zip(tree.calls, columns, strict=True)
     )
-    return Aggregate(running, tree.keys, tuple(again), syntax=tree.syntax, at=tree.at)
+    return nodes.Aggregate(running, tree.keys, tuple(again), syntax=tree.syntax, at=tree.at)
 
 
-def _call(call: AggregateCall, inner: Schema, outer: Schema, is_inner: bool) -> AggregateCall | None:
+def _call(call: nodes.AggregateCall, inner: Schema, outer: Schema, is_inner: bool) -> nodes.AggregateCall | None:
     """A call over the older rows alone, which is the aggregate of its parts; None for another one."""
     plain = call.function in _AGAIN and not call.distinct and not call.order and len(call.arguments) < 2
     value = call.arguments[0].syntax if call.arguments else None

@@ -12,20 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Star,
-    Tree,
-)
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, read_by
 from streambound.analyzer.algebra.substitution import substituted
@@ -43,44 +31,53 @@ class _NotPushed(Exception):
     """An aggregate that is not one of sums of each side."""
 
 
-def sums_below(tree: Tree, is_left: bool, catalog: Catalog) -> Project | None:
+def sums_below(tree: nodes.Tree, is_left: bool, catalog: Catalog) -> nodes.Project | None:
     """A select list of such aggregates, with what HAVING says of them, by sums of one side; None for another one."""
-    if not isinstance(tree, Project):
+    if not isinstance(tree, nodes.Project):
         return None
-    conditions, below = list[Filter](), tree.input
-    while isinstance(below, Filter):
+    conditions, below = list[nodes.Filter](), tree.input
+    while isinstance(below, nodes.Filter):
         conditions.append(below)
         below = below.input
     join = groups_of_pairs(below, catalog)
-    if not isinstance(below, Aggregate) or join is None or any(isinstance(item, Star) for item in tree.items):
+    if (
+        not isinstance(below, nodes.Aggregate)
+        or join is None
+        or any(isinstance(item, nodes.Star) for item in tree.items)
+    ):
         return None
     sides = [schema(one, catalog) for one in (join.left, join.right)]
-    columns, made = schema(below, catalog), list[Named]()
+    columns, made = schema(below, catalog), list[nodes.Named]()
     try:
         groups, values = _PushedSums(below, join, is_left, columns, *(sides if is_left else reversed(sides))).groups()
-        found: Tree = groups
+        found: nodes.Tree = groups
         for one in reversed(conditions):
             found = replace(one, input=found, condition=_over(one.condition, columns, values))
         for item in tree.items:
-            assert isinstance(item, Named), "all columns are named"
+            assert isinstance(item, nodes.Named), "all columns are named"
             made.append(replace(item, value=_over(item.value, columns, values)))
     except _NotPushed:
         return None
     return replace(tree, input=found, items=tuple(made))
 
 
-def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar:
+def _over(scalar: nodes.Scalar, columns: Schema, values: Sequence[exp.Expr]) -> nodes.Scalar:
     """An expression over the aggregates as one over the sums."""
     found = substituted(scalar.syntax, columns, values)
     if found is None:
         raise _NotPushed
-    return Scalar(found)
+    return nodes.Scalar(found)
 
 
-def groups_of_pairs(tree: Tree, catalog: Catalog) -> Join | None:
+def groups_of_pairs(tree: nodes.Tree, catalog: Catalog) -> nodes.Join | None:
     """The join with a view that groups are of; None for other operators."""
-    join = tree.input if isinstance(tree, Aggregate) and tree.calls else None
-    if not isinstance(join, Join) or join.kind is not JoinKind.INNER or join.using or is_block(join, catalog):
+    join = tree.input if isinstance(tree, nodes.Aggregate) and tree.calls else None
+    if (
+        not isinstance(join, nodes.Join)
+        or join.kind is not nodes.JoinKind.INNER
+        or join.using
+        or is_block(join, catalog)
+    ):
         return None
     return join
 
@@ -89,16 +86,16 @@ def groups_of_pairs(tree: Tree, catalog: Catalog) -> Join | None:
 class _PushedSums:
     """One rewriting: the ``partial`` aggregates of one side, and the ``sums`` above the join; by their columns."""
 
-    aggregate: Aggregate
-    join: Join
+    aggregate: nodes.Aggregate
+    join: nodes.Join
     is_left: bool
     shown: Schema
     own: Schema
     other: Schema
-    partial: list[AggregateCall] = field(default_factory=list)
-    sums: list[AggregateCall] = field(default_factory=list)
+    partial: list[nodes.AggregateCall] = field(default_factory=list)
+    sums: list[nodes.AggregateCall] = field(default_factory=list)
 
-    def groups(self) -> tuple[Aggregate, list[exp.Expr]]:
+    def groups(self) -> tuple[nodes.Aggregate, list[exp.Expr]]:
         """The sums above the join with the side's groups, and what keys and aggregates are over their columns."""
         tree = self.aggregate
         outside = [*(key.value.syntax for key in tree.keys), *conjuncts(self.join.condition)]
@@ -106,7 +103,7 @@ class _PushedSums:
             raise _NotPushed
         self.places = sorted(read_by(self.own, *outside))
         outer = [self._over(key.value.syntax) for key in tree.keys]
-        keys = [Named(f"_k{n}", Scalar(node), alias=True) for n, node in enumerate(outer)]
+        keys = [nodes.Named(f"_k{n}", nodes.Scalar(node), alias=True) for n, node in enumerate(outer)]
         values: list[exp.Expr] = [exp.column(key.name) for key in keys]
         for call, column in zip(tree.calls, self.shown[len(keys) :], strict=True):
             if column.type is None:
@@ -115,25 +112,28 @@ class _PushedSums:
         condition = [self._over(node) for node in conjuncts(self.join.condition)]
         groups = self._groups()
         sides = (groups, self.join.right) if self.is_left else (self.join.left, groups)
-        on = Scalar(exp.and_(*condition)) if condition else None
+        on = nodes.Scalar(exp.and_(*condition)) if condition else None
         join = replace(self.join, left=sides[0], right=sides[1], condition=on)
-        return Aggregate(join, tuple(keys), tuple(self.sums), syntax=tree.syntax), values
+        return nodes.Aggregate(join, tuple(keys), tuple(self.sums), syntax=tree.syntax), values
 
-    def _groups(self) -> Tree:
+    def _groups(self) -> nodes.Tree:
         """The side's groups, by the columns that the join and the keys read, with the partial aggregates."""
         syntax = self.aggregate.syntax
         keys = tuple(
-            Named(f"c{n}", Scalar(column_of(self.own[place])), alias=True) for n, place in enumerate(self.places)
+            nodes.Named(f"c{n}", nodes.Scalar(column_of(self.own[place])), alias=True)
+            for n, place in enumerate(self.places)
         )
-        partial = tuple(self.partial) or (AggregateCall("p0", "COUNT", syntax=syntax),)
+        partial = tuple(self.partial) or (nodes.AggregateCall("p0", "COUNT", syntax=syntax),)
         names = [*(key.name for key in keys), *(call.name for call in partial)]
-        shown = tuple(Named(name, Scalar(exp.column(name)), alias=True) for name in names)
+        shown = tuple(nodes.Named(name, nodes.Scalar(exp.column(name)), alias=True) for name in names)
         side = self.join.left if self.is_left else self.join.right
-        return Alias(Project(Aggregate(side, keys, partial, syntax=syntax), shown, syntax=syntax), _SIDE)
+        return nodes.Alias(
+            nodes.Project(nodes.Aggregate(side, keys, partial, syntax=syntax), shown, syntax=syntax), _SIDE
+        )
 
     # --- aggregates ---------------------------------------------------------------------------------------------------
 
-    def _value(self, call: AggregateCall) -> exp.Expr:
+    def _value(self, call: nodes.AggregateCall) -> exp.Expr:
         """An aggregate over the sums above the join."""
         arguments = [one.syntax for one in call.arguments]
         if call.distinct or call.filter is not None or len(arguments) > 1 or call.order:
@@ -207,15 +207,17 @@ class _PushedSums:
         """A partial aggregate of the side, as a column above."""
         known = next((c for c in self.partial if c.function == function and c.arguments[0].syntax == argument), None)
         if known is None:
-            known = AggregateCall(f"p{len(self.partial)}", function, (Scalar(argument),), syntax=self.aggregate.syntax)
+            known = nodes.AggregateCall(
+                f"p{len(self.partial)}", function, (nodes.Scalar(argument),), syntax=self.aggregate.syntax
+            )
             self.partial.append(known)
         return exp.column(known.name, table=_SIDE)
 
     def _above(self, function: str, argument: exp.Expr) -> exp.Expr:
         """An aggregate of the join's rows, as a column."""
         name = f"_b{len(self.sums) + 1}"
-        scalar = Scalar(self._over(argument))
-        self.sums.append(AggregateCall(name, function, (scalar,), syntax=self.aggregate.syntax))
+        scalar = nodes.Scalar(self._over(argument))
+        self.sums.append(nodes.AggregateCall(name, function, (scalar,), syntax=self.aggregate.syntax))
         return exp.column(name)
 
     def _sides(self, node: exp.Expr) -> tuple[str, ...]:
