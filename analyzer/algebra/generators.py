@@ -38,7 +38,7 @@ _GENERATORS = _NAMES | {"stack"}
 _SAME_SIZE = ("array_distinct", "array_sort", "sort_array", "reverse", "filter", "transform", "array_compact")
 """Functions whose array is no longer than their first argument."""
 _MOST = 64
-_LIMIT = "limit it, as explode(slice(x, 1, 10)) or WHERE size(x) <= 10: each row is then at most so many"
+_LIMIT = "limit it, as explode(slice(x, 1, 10)) or WHERE size(x) <= 10: each row is then at most 10"
 _APART = "put the stream and its LATERAL VIEW into a subquery, and join that"
 
 
