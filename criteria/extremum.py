@@ -6,7 +6,7 @@ match is completed, so that of two matches with the same key the one with the we
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -81,20 +81,9 @@ def extrema(
     facts: Facts, references: Iterable[Reference], inside: frozenset[str], exact: frozenset[Attribute]
 ) -> tuple[Extremum, ...]:
     """The extrema of the table of some sources, which holds the values of ``exact`` anyway."""
-    return extrema_of(facts, ((reference, inside) for reference in references if is_open(reference, inside, exact)))
-
-
-def is_open(reference: Reference, inside: frozenset[str], exact: frozenset[Attribute]) -> bool:
-    """Whether a match of some sources, whose values of ``exact`` are held, limits what is still to come so."""
-    own = reference.own
-    return own.source in inside and reference.limited.source not in inside and own not in exact
-
-
-def extrema_of(facts: Facts, references: Iterable[tuple[Reference, Collection[str]]]) -> tuple[Extremum, ...]:
-    """The extrema of some references, each with the sources of which an attribute may stand for its own."""
     limits: dict[_Limited, dict[Attribute, Fraction]] = {}
-    for reference, carriers in references:
-        strict, carrier, offset = _offset(facts, reference, carriers)
+    for reference in (one for one in references if _is_open(one, inside, exact)):
+        strict, carrier, offset = _offset(facts, reference, inside)
         sums = limits.setdefault((reference.limited, reference.maximum, strict), {})
         tighter = min if reference.maximum else max
         sums[carrier] = tighter(offset, sums.get(carrier, offset))
@@ -106,11 +95,17 @@ def extrema_of(facts: Facts, references: Iterable[tuple[Reference, Collection[st
     return tuple(Extremum(greatest, of, tuple(found)) for (greatest, of), found in shared.items())
 
 
-def _offset(facts: Facts, reference: Reference, carriers: Collection[str]) -> tuple[bool, Attribute, Fraction]:
+def _is_open(reference: Reference, inside: frozenset[str], exact: frozenset[Attribute]) -> bool:
+    """Whether a match of some sources, whose values of ``exact`` are held, limits what is still to come so."""
+    own = reference.own
+    return own.source in inside and reference.limited.source not in inside and own not in exact
+
+
+def _offset(facts: Facts, reference: Reference, inside: frozenset[str]) -> tuple[bool, Attribute, Fraction]:
     """A limit as ``x <= carrier + offset`` (or ``>=``): whether it is strict, one of the own's equals, the offset."""
     matrix, lesser = facts.closure.node(reference.lesser)
     value, strict = matrix.limit(lesser, facts.closure.nodes[reference.greater][1]) or (Fraction(0), False)
-    carrier = min(a for a in facts.alike(reference.own) if a.source in carriers)
+    carrier = min(a for a in facts.alike(reference.own) if a.source in inside)
     apart = facts.difference(reference.own, carrier)
     return strict, carrier, apart + (value if reference.maximum else -value)
 
