@@ -18,7 +18,7 @@ from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
@@ -87,6 +87,7 @@ class Session:
         """How many timestamps there are from the first to the last of the tick's rows."""
         self._without_effect: dict[str, list[int]] = {}
         """Statements that have had no effect when they were last run, with the changes of what they read."""
+        self._parsed: dict[str, Statement] = {}
 
     @cached_property
     def database(self) -> DuckDBPyConnection:
@@ -102,7 +103,7 @@ class Session:
     def set(self, name: str, number: int) -> None:
         """Set a variable."""
         if self._variables.get(name) != number:
-            self.database.execute(f"SET VARIABLE {name} = CAST('{number}' AS BIGINT)")
+            self.execute(f"SET VARIABLE {name} = CAST($1 AS BIGINT)", number)
             self._variables[name] = number
             self._changes[name] = self._changes.get(name, 0) + 1
 
@@ -117,7 +118,7 @@ class Session:
             return
         if self._has_no_effect(one):
             return
-        ((number,),) = self.database.execute(one.sql).fetchall()
+        ((number,),) = self.execute(one.sql).fetchall()
         before = self._rows.get(one.target)
         if number:
             after = {_DELETE: -number, _INSERT: number}.get(one.kind, 0) + (before or 0)
@@ -176,16 +177,25 @@ class Session:
     def fill(self, name: str, rows: pa.Table) -> None:
         """Give a state these rows."""
         if self.size(name):
-            self.database.execute(f"DELETE FROM {name}")
+            self.execute(f"DELETE FROM {name}")
         if rows.num_rows:
             self.database.register(_GIVEN, rows)
-            self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
+            self.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
             self.database.unregister(_GIVEN)
         self._changed(name, rows.num_rows)
 
+    def execute(self, sql: str, *values: int) -> DuckDBPyConnection:
+        """Execute a statement that comes again: it is parsed once, for that is a third of a short one's time."""
+        return self.database.execute(self._once(sql), values)
+
     def read(self, sql: str) -> pa.Table:
-        """The rows of a query."""
-        return self.database.sql(sql).to_arrow_table()
+        """The rows of a query that comes again."""
+        return self.database.sql(self._once(sql)).to_arrow_table()
+
+    def _once(self, sql: str) -> Statement:
+        if sql not in self._parsed:
+            (self._parsed[sql],) = self.database.extract_statements(sql)
+        return self._parsed[sql]
 
     def _changed(self, name: str, rows: int) -> None:
         self._rows[name] = rows

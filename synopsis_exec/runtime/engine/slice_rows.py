@@ -212,7 +212,7 @@ class SliceRows:
         there = f"{begin} IS NOT NULL AND {end} IS NOT NULL AND b < e"
         made = f"SELECT {listed(*shown, period, 'w AS m')} FROM {found} WHERE {there}"
         if plan.period:
-            ((last,),) = self.tables.session.database.execute(f"SELECT max(e) FROM ({made})").fetchall()
+            ((last,),) = self.tables.session.execute(f"SELECT max(e) FROM ({made})").fetchall()
             self.ends.extend([] if last is None else [integer(last)])
         return made
 
@@ -395,7 +395,7 @@ class SliceRows:
         variants = self.tables.step(joined, found), self.tables.step(f"WITH long AS ({length}) {binned}", found)
 
         def run() -> None:
-            ((pairs,),) = self.tables.session.database.execute(number).fetchall()
+            ((pairs,),) = self.tables.session.execute(number).fetchall()
             variants[(pairs or 0) > _MANY_PAIRS]()
 
         self.tables.steps.append(run)

@@ -127,7 +127,7 @@ class PeriodSlices:
         """When the last one of some rows ends."""
         if not self.session.size(table):
             return LEAST
-        ((last,),) = self.session.database.execute(f"SELECT max({end}) FROM {table}").fetchall()
+        ((last,),) = self.session.execute(f"SELECT max({end}) FROM {table}").fetchall()
         return LEAST if last is None else integer(last)
 
     def _set(self, since: int, until: int, top: int, ended: bool = False) -> None:
@@ -142,7 +142,7 @@ class PeriodSlices:
         if not self.open:
             return None
         rows = " UNION ALL ".join(self.open)
-        ((since,),) = self.session.database.execute(f"SELECT min(b) FROM ({rows})").fetchall()
+        ((since,),) = self.session.execute(f"SELECT min(b) FROM ({rows})").fetchall()
         return None if since is None else integer(since)
 
     def entries(self) -> int:
