@@ -16,6 +16,7 @@ LOCK = $(LOCK_VENV)/bin/uv pip compile --quiet pyproject.toml --universal --pyth
 UV := uv==0.13.8
 # Processes that run the tests; 0: this one alone.
 WORKERS ?= auto
+TUNABLES := glibc.malloc.tcache_max=65536:glibc.malloc.tcache_count=400
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint docs bench man schemas lock clean python java
@@ -32,7 +33,8 @@ test: java setup ## run every check and every test; ARGS="tests/analyzer -k clos
 	@# The type checker and the Java whose classes are archived have a processor each.
 	@$(MAKE) --no-print-directory -j 2 lint $(CLASSES)
 	@# Without new workers for lost ones: pytest-xdist 3.8 then waits forever for their groups.
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
+	@# DuckDB plans each statement in small pieces of memory: with more of them at hand that takes a sixth less.
+	GLIBC_TUNABLES=$(TUNABLES) $(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 lint: setup ## run the linter, the formatter's check, the type checker and the import contracts
 	$(BIN)/ruff check .
