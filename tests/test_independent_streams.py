@@ -170,7 +170,7 @@ def test_extremes_of_independent_streams() -> None:
 def test_the_ways_of_whole_sets_are_all_that_the_timestamps_allow() -> None:
     """Against every subset of small random queries' streams, tried one by one."""
     seen: Counter[int] = Counter()
-    for seed in range(40 * MORE):
+    for seed in range(20 * MORE):
         statement = make_statement(Choices.seeded(seed), replace(EXECUTABLE, windows=50))
         for branch in decided(statement.sql, statement.catalog).derivation.split.branches:
             facts = Facts.of(branch)

@@ -181,7 +181,7 @@ def _layout(decision: Decision, catalog: Mapping[str, Any]) -> str | None:
         return None
 
 
-@examples(60)
+@examples(30)
 @given(case=drawn(_narrow_statement))
 def test_a_narrow_type_is_the_domain_that_says_so(case: tuple[str, dict[str, Any]]) -> None:
     """Verdict, tables, M and the recheck of both are those of a wider type whose domain is declared."""
@@ -219,7 +219,7 @@ def _squeezed(choices: Choices, value: Any, body: Mapping[str, Any], name: str) 
     return near if choices.chance(20) or not least <= value <= most else value
 
 
-@examples(60)
+@examples(30)
 @given(case=drawn(lambda choices: (_narrow_statement(choices), choices)))
 def test_the_executor_agrees_with_batch_sql(case: tuple[tuple[str, dict[str, Any]], Choices]) -> None:
     (sql, catalog), choices = case
@@ -237,7 +237,7 @@ def test_the_executor_agrees_with_batch_sql(case: tuple[tuple[str, dict[str, Any
         assert limit is None or run.peak <= limit, sql
 
 
-@examples(60)
+@examples(30)
 @given(case=drawn(_narrow_statement))
 def test_no_witness_needs_a_value_out_of_range(case: tuple[str, dict[str, Any]]) -> None:
     sql, catalog = case

@@ -17,7 +17,7 @@ from support.operator_runs import World, outcome
 from support.profiles import MORE
 
 PARTS = 1
-EACH = 2 * MORE
+EACH = MORE
 """Seeds of a part: of fewer one cannot say what they have met."""
 
 

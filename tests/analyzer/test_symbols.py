@@ -14,7 +14,7 @@ QUANTITIES = st.one_of(
 )
 
 
-@examples(1000)
+@examples(300)
 @given(QUANTITIES, QUANTITIES)
 def test_two_quantities_have_two_symbols(one: tuple[str, ...], other: tuple[str, ...]) -> None:
     assume(one != other)

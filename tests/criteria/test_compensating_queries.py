@@ -30,7 +30,7 @@ from support.product import decided, parsed
 from support.profiles import MORE
 from support.queries import Statement
 
-STATEMENTS = 15 * MORE
+STATEMENTS = 8 * MORE
 TWO = streams("S T", c="bigint")
 
 

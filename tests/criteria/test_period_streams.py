@@ -55,7 +55,7 @@ def expected(given: Generated) -> Counter[tuple[Any, ...]]:
     return history(given, connection())
 
 
-@pytest.mark.parametrize("seed", range(38 * MORE))
+@pytest.mark.parametrize("seed", range(20 * MORE))
 def test_it_is_what_the_snapshots_are(seed: int) -> None:
     """At the end all is there; before, what has ended before the frontier; never more entries than M."""
     given = generated(Choices.seeded(seed))
@@ -69,7 +69,7 @@ def test_it_is_what_the_snapshots_are(seed: int) -> None:
             assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
 
 
-@pytest.mark.parametrize("seed", range(300, 300 + 20 * MORE))
+@pytest.mark.parametrize("seed", range(300, 300 + 10 * MORE))
 def test_it_does_not_depend_on_where_time_is_cut(seed: int) -> None:
     given = generated(Choices.seeded(seed))
     found = ran(seed, given, frontiers=random_frontiers(Choices.seeded(seed)))
@@ -77,7 +77,7 @@ def test_it_does_not_depend_on_where_time_is_cut(seed: int) -> None:
     assert found.limit is not None and max(found.entries) <= found.limit, given.sql
 
 
-@pytest.mark.parametrize("seed", range(20 * MORE))
+@pytest.mark.parametrize("seed", range(10 * MORE))
 def test_what_is_asked_for_a_part_of_time_keeps_the_rows_that_began_before(seed: int) -> None:
     """FROM … TO and AS OF: the same rows within it, and never more entries than M."""
     choices = Choices.seeded(seed)
@@ -116,19 +116,19 @@ def test_a_part_of_time_does_not_say_how_long_rows_are_valid(part: str) -> None:
     assert checked.circuit_bound is not None and checked.circuit_bound.entries.value == 2000
 
 
-@pytest.mark.parametrize("seed", range(150, 150 + 13 * MORE))
+@pytest.mark.parametrize("seed", range(150, 150 + 7 * MORE))
 def test_a_restart_changes_nothing(seed: int) -> None:
     given = generated(Choices.seeded(seed))
     assert ran(seed, given, restarts=True).all == expected(given), given.sql
 
 
-@pytest.mark.parametrize("seed", range(180, 180 + 8 * MORE))
+@pytest.mark.parametrize("seed", range(180, 180 + 4 * MORE))
 def test_a_tick_for_each_timestamp_changes_nothing(seed: int) -> None:
     given = generated(Choices.seeded(seed))
     assert ran(seed, given, by_timestamp=True).printed == ran(seed, given).printed, given.sql
 
 
-@pytest.mark.parametrize("seed", range(200, 200 + 10 * MORE))
+@pytest.mark.parametrize("seed", range(200, 200 + 5 * MORE))
 def test_fragments_are_the_result_in_parts(seed: int) -> None:
     """Together they have the result's history, and each is final when it is printed."""
     given = generated(Choices.seeded(seed))
@@ -157,7 +157,7 @@ PARTS = [
 def test_parts_are_whole_rows_that_are_summed_up(sql: str, restarts: bool) -> None:
     """Each when the rows that it is made of have begun; at each point of time they are the result."""
     told = 0
-    for seed in range(3 * MORE):
+    for seed in range(2 * MORE):
         given = replace(generated(Choices.seeded(seed)), sql=sql)
         found = ran(seed, given, "-- streambound: emit parts\n", restarts=restarts)
         assert _points(found.all) == _points(expected(given)), seed

@@ -174,7 +174,7 @@ COUNTED = [
 @pytest.mark.parametrize("sql", COUNTED)
 def test_of_groups_that_are_asked_for_k_rows_the_k_latest_ends_are_kept(sql: str) -> None:
     few = {"domain": {"b": [-1, 0, 1, 2, 3]}}
-    assert max(peaks(sql, 6 * 3 + 6 + 7, range(8 * MORE), r=few)) > 1
+    assert max(peaks(sql, 6 * 3 + 6 + 7, range(4 * MORE), r=few)) > 1
 
 
 @pytest.mark.parametrize(

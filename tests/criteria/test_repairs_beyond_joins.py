@@ -109,7 +109,7 @@ def test_a_condition_above_groups_needs_no_repair(sql: str, entries: int) -> Non
 ROWS = (-1, 0, 3, 9, 12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_not_exists_differs_from_not_in_by_nulls_only(seed: int) -> None:
     """What the title and the note say, by DuckDB: without NULLs both are the same, with them NOT EXISTS gives more."""
     import duckdb
@@ -134,9 +134,9 @@ CORPUS = [case for case in CIRCUITS if case["verdict"] != "bounded"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CORPUS[:: 1 if MORE > 1 else 2], ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", CORPUS[:: 1 if MORE > 1 else 4], ids=lambda case: case["name"])
 def test_statements_of_the_corpus_that_are_not_bounded_have_a_repair(case: dict[str, Any]) -> None:
-    """Every other one, through the public API: each repair makes its statement bounded, with the catalog it changes."""
+    """One of four, through the public API: each repair makes its statement bounded, with the catalog it changes."""
     text = catalog_text(case["catalog"])
     found = streambound.check(case["sql"], parse_catalog(text, CATALOG))[0]
     assert found.verdict == "unbounded"

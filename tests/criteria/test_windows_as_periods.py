@@ -55,7 +55,7 @@ def windowed(sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
     return Counter({row: n for row, n in found.items() if n})
 
 
-@pytest.mark.parametrize("seed", range(10 * MORE))
+@pytest.mark.parametrize("seed", range(5 * MORE))
 def test_groups_of_a_bucket_are_those_at_its_points(seed: int) -> None:
     random, rows = Random(seed), random_rows(1, seed)["S"]
     size = random.choice((2, 4, 5))
@@ -74,7 +74,7 @@ def test_groups_of_a_bucket_are_those_at_its_points(seed: int) -> None:
     assert in_buckets
 
 
-@pytest.mark.parametrize("seed", range(10 * MORE))
+@pytest.mark.parametrize("seed", range(5 * MORE))
 def test_rows_before_a_row_are_those_that_are_valid_then(seed: int) -> None:
     random, rows = Random(seed), random_rows(1, seed)["S"]
     width, text = random.randint(0, 4), random.choice(("COUNT(*)", "COUNT(a)", "SUM(v)", "MAX(v)", "MIN(a)"))

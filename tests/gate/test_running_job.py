@@ -225,7 +225,7 @@ def hour(seed: int, leak: float = 0, polls: int = 360) -> Iterator[Answers]:
 BUSY = CATALOG.replace("rows = 6", "rows = 600")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_traffic_that_comes_and_goes_is_no_fault(seed: int) -> None:
     assert alerts("pairs", list(hour(seed)), BUSY) == []
 

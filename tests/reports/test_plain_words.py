@@ -105,7 +105,7 @@ def combined(parts: st.SearchStrategy[Written]) -> st.SearchStrategy[Written]:
 CONDITIONS = st.recursive(st.sampled_from(ATOMS).map(atom), combined, max_leaves=6)
 
 
-@examples(200)
+@examples(80)
 @given(CONDITIONS, CONDITIONS, st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=60, max_size=60))
 def test_redundant_parentheses_are_left_out(condition: Written, output: Written, draws: list[int]) -> None:
     query = Written(0, ["SELECT ", (output, 0), " AS x FROM S JOIN T ON ", (condition, 0), " WHERE ", (output, 0)])
@@ -121,7 +121,7 @@ f( INTERVAL DAY DATE AS `date` `null` `true` TRUE DISTINCT EXISTS DIV LIKE
 AROUND = ["SELECT {} FROM S", "SELECT a FROM S WHERE {}", "{}"]
 
 
-@examples(750)
+@examples(250)
 @given(st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join), st.sampled_from(AROUND))
 @example("a BETWEEN 1 AND (b AND c)", "SELECT a FROM S WHERE {}")
 @example("a IN ((SELECT 1))", "SELECT a FROM S WHERE {}")

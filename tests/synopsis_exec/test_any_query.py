@@ -125,7 +125,7 @@ def check(case: Case) -> Counter[str] | None:
     return seen
 
 
-@examples(15)
+@examples(8)
 @given(drawn(make_case))
 def test_any_query_in_any_order_in_any_batches_with_a_restart(case: Case) -> None:
     assume(check(case) is not None)

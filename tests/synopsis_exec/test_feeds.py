@@ -79,7 +79,7 @@ def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed:
 
 def test_random_queries() -> None:
     done = productive = 0
-    for seed in range(20 * MORE):
+    for seed in range(8 * MORE):
         statement = make_statement(Choices.seeded(seed), Features(finite=20, windows=30))
         decision = decided(statement.sql, statement.catalog)
         if decision.verdict is not Verdict.BOUNDED:

@@ -11,7 +11,7 @@ from streambound.synopsis_exec.verify import shrink
 from support.profiles import MORE
 
 
-@pytest.mark.parametrize("seed", range(50 * MORE))
+@pytest.mark.parametrize("seed", range(25 * MORE))
 def test_what_is_left_is_a_smallest_culprit(seed: int) -> None:
     random = Random(seed)
     items = list(range(random.randint(1, 60)))

@@ -39,7 +39,7 @@ def both(seed: int) -> tuple[Checked, Checked]:
     return checked_circuit(sql, catalog), checked_circuit(sql, with_dates(catalog))
 
 
-@pytest.mark.parametrize("seed", range(30 * MORE))
+@pytest.mark.parametrize("seed", range(15 * MORE))
 def test_the_verdict_and_what_is_remembered_are_those_of_numbers(seed: int) -> None:
     numbers, dates = both(seed)
     assert dates.verdict is numbers.verdict, drawn(seed)
@@ -50,7 +50,7 @@ def test_the_verdict_and_what_is_remembered_are_those_of_numbers(seed: int) -> N
     assert proof_of(dates, certificate_of(dates)).faults == ()
 
 
-@pytest.mark.parametrize("seed", range(60, 60 + 20 * MORE))
+@pytest.mark.parametrize("seed", range(60, 60 + 10 * MORE))
 def test_the_results_are_those_of_numbers(seed: int) -> None:
     numbers, dates = both(seed)
     if dates.circuit is None or dates.verdict is not Verdict.BOUNDED:
