@@ -1,7 +1,7 @@
 """Conditions where they say most: below what they pass, so that the facts and demands there know of them.
 
     σ_p(S) ⟕ T  ←  σ_p(S ⟕ T)        S ⋈_c T  ←  σ_c(S ⋈ T)        S ⋈ T  ←  σ_q(S ⟕ T), q is not true of NULLs
-    γ_k(σ_p(S)) ←  σ_p(γ_k(S)), p of k alone (A6), and so of the partitions of windows; both sides of set operations
+    γ_k(σ_p(S)) ←  σ_p(γ_k(S)), p of k alone (A8), and so of the partitions of windows; both sides of set operations
 
 A select-project-join block stays in one piece, with its conditions as they are: splitting them is its rule's.
 """
