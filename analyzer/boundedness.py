@@ -242,7 +242,7 @@ class Facts:
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
         """The lower and upper limit of a discrete attribute, by constants and relations' extreme values.
 
-        A limit by a relation that follows from a constant says nothing more, and is left out.
+        A relation's limit that is no tighter than a constant's is left out.
         """
         if x not in self._limits:
             self._limits[x] = self._lower_and_upper(x)

@@ -179,7 +179,7 @@ class DbtDocument(TypedDict, total=False):
 
 
 class ByCode(TypedDict, total=False):
-    """What `[check]`, and each of its overrides, sets by code."""
+    """The keys of `[check]` and its overrides that are set by code."""
 
     severity: Annotated[
         dict[_CodeText, Literal["error", "warning", "note", "off"]],

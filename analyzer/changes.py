@@ -346,9 +346,9 @@ def _since(
 def shared_keys(
     reader: TomlReader, streams: Mapping[str, tuple[Sequence[Column], str | None, Sequence[KeyPunctuation]]]
 ) -> dict[str, tuple[KeyPunctuation, ...]]:
-    """The punctuations of all streams, whose columns, times and punctuations are given; raises CatalogError.
+    """The punctuations of all streams, given their columns, times and own punctuations; raises CatalogError.
 
-    What a punctuation says of other streams is told by names as they are declared.
+    Other streams that a punctuation names get the spelling of their declaration.
     """
     places = {(name, n): one for name, (_, _, of) in streams.items() for n, one in enumerate(of)}
     paths = {(name, n): ("streams", name, "punctuations", str(n)) for name, n in places}

@@ -107,7 +107,7 @@ class DerivedColumns:
         return attribute
 
     def computed(self, tree: exp.Expr, sources: Sequence[Source]) -> Computed:
-        """What a tree over several sources' rows is, of the parts over one each; raises Refused."""
+        """An expression over rows of several sources, computed from its parts over one row each; raises Refused."""
         parts: dict[Attribute, str] = {}
         split = self._split(tree.copy(), {source.alias: source for source in sources}, parts)
         kinds = {name: self.kind(attribute, sources) for attribute, name in parts.items()}

@@ -44,9 +44,9 @@ class OutputMode(StrEnum):
 class EngineProfile:
     """An engine, and how a query is run on it.
 
-    ``delays`` has the watermark's delay of streams, by their names in small letters; None: it has no watermark.
-    A stream that it does not name has the lateness of the catalog. ``ttl`` is Flink's `table.exec.state.ttl`.
-    ``behind`` is how far the watermark is behind its delay, as within a batch.
+    ``delays`` maps streams, by their lower-case names, to the delay of their watermark, or None if there is none;
+    other streams have the catalog's `lateness`. ``ttl`` is Flink's `table.exec.state.ttl`. ``behind`` is how far the
+    watermark lags behind its delay, as it does within a batch.
     """
 
     engine: StreamEngine

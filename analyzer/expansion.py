@@ -63,7 +63,7 @@ def _clipped(selects: int, sources: int, columns: int) -> Expansion:
 
 @dataclass(frozen=True)
 class Sizer:
-    """Measures the queries of one statement; where ``strict``, raises Finding at what makes one too large."""
+    """Measures the queries of one statement; if ``strict``, raises Finding at the part that makes one too large."""
 
     positions: Positions
     catalog: Catalog

@@ -59,7 +59,7 @@ class OtherFiles:
         return [*found, *(one for one in self._models.get(name, []) if one not in found)] if model else found
 
     def view(self, name: str, reader: str, model: bool = False) -> FileView | str | None:
-        """What a name stands for in the file ``reader``; why it cannot be read; None where no other file creates it."""
+        """The view of a name that the file ``reader`` reads, or why it cannot; None if no other file creates it."""
         from streambound.analyzer.statements import created
 
         found: dict[str, FileView] = {}

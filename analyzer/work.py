@@ -90,7 +90,7 @@ def share(steps: float = inf) -> Search:
 
 
 def cached(size: int) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
-    """As `functools.lru_cache`, until the next statement is begun."""
+    """`functools.lru_cache`, cleared at the start of each statement."""
 
     def of(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
         found = lru_cache(size)(function)

@@ -1,4 +1,4 @@
-"""`streambound baseline`: accepts the findings that are there, so that a gate can begin; they only become fewer."""
+"""`streambound baseline`: records today's findings as accepted, so that a gate can start; it never adds new ones."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class QueryBound:
 
     @property
     def tier(self) -> Tier:
-        """What M depends on."""
+        """Whether M is constant, or grows with rates and windows."""
         return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 

@@ -193,11 +193,11 @@ class DerivedRows:
 
     @property
     def apart(self) -> bool:
-        """Whether no other branch, and no other use of a table, sees what was chosen for another column's sake.
+        """Whether other branches, and other uses of a table, ignore the values chosen for derived columns.
 
-        Then what holds of rows without derived columns holds of these: which conditions are true depends on the order
-        of elements alone. A condition may compare what was not chosen for it with constants, where it is the same in
-        all rows; what is shown is the same column in every branch, or the same in all rows.
+        Then conditions depend only on the order of elements, as for rows without derived columns. A condition may
+        compare such a value with constants where all rows have the same; and each column of the result is the same
+        attribute in every branch, or the same in all rows.
         """
         plan, tables = self.plan, [source.table for source in self.plan.branch.sources]
         if (len(plan.branches) <= 1 and len(set(tables)) == len(tables)) or not has_derived(plan.branch):

@@ -34,7 +34,7 @@ class Reference:
 
     @property
     def limited(self) -> Attribute:
-        """The other one."""
+        """The attribute that is not ``own``: the one that the reference limits."""
         return self.lesser if self.maximum else self.greater
 
 

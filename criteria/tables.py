@@ -28,7 +28,7 @@ class Stored:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The attribute, and those that equal it."""
+        """The attribute itself and all that equal it."""
         return (self.attribute, *(other for other, _ in self.equal))
 
     @property

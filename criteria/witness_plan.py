@@ -48,7 +48,7 @@ class Reach:
 
 @cached(8)
 def reach(query: Query) -> Reach:
-    """The reach of a split query's conditions, its catalog's domains and the constants that it shows."""
+    """How far the conditions of a split query, its catalog's domains and its selected constants reach."""
     texts = tuple(sorted({text for branch in query.branches for text in _texts(branch)}, key=in_order))
     every = [conditions_of(branch, texts) for branch in query.branches]
     values = [d for conditions in every for d in stated_differences(conditions, VALUES)]

@@ -1,4 +1,4 @@
-"""From files to what is reported of every statement in them: the whole of `streambound check` but for printing.
+"""From files to the findings of their statements: all of `streambound check` except printing.
 
 Files are judged in two steps, so that the result depends on neither cache nor processes: first every statement, then
 the repairs of the first rejected ones.

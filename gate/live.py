@@ -53,7 +53,7 @@ class WorkspaceState:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is reported of every text, by file; the stale entries of the baseline; codes allowed without need."""
+    """The outcomes of every file, the baseline's stale entries, and the codes that are allowed without need."""
 
     outcomes: Mapping[str, tuple[Outcome, ...]]
     baseline: Baseline | None = None
@@ -106,10 +106,10 @@ class Live:
     def found(
         self, state: WorkspaceState, whole: bool, instead: Mapping[str, tuple[Outcome, ...]] | None = None
     ) -> Found:
-        """What is reported of the texts; ``instead`` has what was found of some of them with their repairs.
+        """The findings of all texts; ``instead`` has outcomes with repairs for some of them.
 
         The registered queries are one run if the ``whole`` of it was judged; else each text that an editor holds is
-        taken for itself. Raises CatalogError for a baseline that cannot be used.
+        a run of its own. Raises CatalogError for a baseline that cannot be used.
         """
         judged = dict(instead or {})
         for file, source in state.sources.items():

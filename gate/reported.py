@@ -1,4 +1,4 @@
-"""Outcomes as a check reports them: with what the settings and the comments of their files make of the findings."""
+"""Outcomes as a check reports them: settings and comments change severities and accept findings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Ou
 
 
 def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
-    """What lets a statement that is not bounded pass a check, a comment or the catalog; None where it does not."""
+    """The suppression, by a comment or the catalog, that lets an unbounded statement pass; None if it fails."""
     from streambound.criteria.check import check_source
     from streambound.reports.outcome import outcome
 

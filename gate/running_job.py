@@ -96,7 +96,7 @@ class RunningJob(WatchedQuery):
     late: int | None = None
 
     def take(self, progress: JobProgress) -> list[Alert]:
-        """What begins to be wrong at a report."""
+        """The alerts that begin at a report."""
         rows = sum(one.rows for one in progress.tasks)
         if progress.job != self.job or rows < self.rows:  # it was started again, and counts from nothing
             self.tasks.clear()

@@ -206,7 +206,7 @@ class QueryObject(TypedDict):
 
 
 class StateObject(TypedDict):
-    """A statement in one of two states."""
+    """A statement as it was before or is after a change."""
 
     file: str
     line: Place

@@ -1,4 +1,4 @@
-"""Where `verify` runs a job over some rows and compares: in this process or on one Spark, in a directory of its own."""
+"""The test bench of `verify`: runs a job over given rows in its own directory, in this process or on one Spark."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def number(offset: int | Fraction | str) -> int | Fraction:
 
 
 def constant(value: object) -> plan.Constant:
-    """A value that an attribute is compared with."""
+    """A constant of a comparison as the plan has it."""
     return plain(value) if isinstance(value, Fraction) else value  # type: ignore[return-value]
 
 

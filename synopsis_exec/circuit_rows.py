@@ -201,7 +201,7 @@ class GeneratedChanges:
 
 
 def some_value(column: Column, known: Sequence[Any], random: Random) -> Any:
-    """A value of a column that other rows may have, too; now and then NULL."""
+    """A value of a column that other rows may share; sometimes NULL."""
     if random.random() < 0.05:
         return None
     domain = column.domain

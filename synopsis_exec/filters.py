@@ -36,7 +36,7 @@ class Membership:
 
 
 def members(facts: Facts, alias: str) -> tuple[Membership, ...]:
-    """The lists of values that attributes without a list of their own get from those they equal."""
+    """The lists of values that attributes without a declared list inherit from attributes equal to them."""
     own = (a for a in facts.closure.nodes if a.source == alias and not facts.branch.is_time(a))
     found = []
     for attribute in own:

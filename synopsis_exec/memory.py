@@ -40,7 +40,7 @@ FLAT = 1.05
 
 
 class Curve(StrEnum):
-    """What the entries did while the tuples were read."""
+    """How the number of entries developed while the tuples were read."""
 
     OVER = "over M"
     """There were more than M, or more bytes, or the job stopped for that reason."""

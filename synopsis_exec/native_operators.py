@@ -31,7 +31,7 @@ _OF_INTEGERS = "timestamp_micros"
 
 @dataclass(frozen=True, slots=True)
 class NativeStatement:
-    """Views, the statement over them, and whether duplicates are then dropped; or why there is none."""
+    """A statement for Spark over views, then without duplicates where ``distinct``; or why Spark cannot express it."""
 
     views: tuple[SourceView, ...] = ()
     sql: str = ""

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many rows each stream may bring at every timestamp of a feed, if its timestamps are ``step`` apart."""
+    """The most rows that each stream may bring at every timestamp of a feed with timestamps ``step`` apart."""
 
     rows: Mapping[str, int]
     step: int

@@ -1,4 +1,4 @@
-"""Run a job, here or on Spark as a process of its own, and turn whatever happens there into one clear message."""
+"""Run a job, in this process or on Spark in its own, and turn every failure into one clear message."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _run_on_spark(
 def run_embedded(
     compiled: CompiledJob, options: Mapping[str, Any], on_report: Callable[[JobReport], None] = lambda report: None
 ) -> tuple[list[JobReport], SummaryReport]:
-    """Run a job in this process with some `Settings`; returns what it reported, and its last report."""
+    """Run a job in this process, ``options`` being fields of `Settings`; returns its reports and its summary."""
     reports: list[JobReport] = []
 
     def note(event: dict[str, object]) -> None:

@@ -87,7 +87,7 @@ class Verification:
 
     @property
     def proved(self) -> bool:
-        """Whether there were results, and all were equal; or there can be none, and there were none."""
+        """Whether there were results and all were equal, or there can be none and there were none."""
         return self.difference is None and (self.never or self.results > 0)
 
 

@@ -163,7 +163,7 @@ def _is_constant(node: exp.Expr) -> bool:
 
 
 def column_type(plan: SlicePlan, place: int, catalog: Catalog) -> DataType | None:
-    """The type of a column that is a relation's; None of what is computed."""
+    """The type of a plan's column that comes from a relation; None if it is computed."""
     match plan:
         case SliceRelation(table=name, columns=columns):
             table = catalog.table(name)

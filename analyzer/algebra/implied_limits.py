@@ -1,14 +1,14 @@
-"""Conditions of rounded times with what they say of the times, which is read as limits of their distance.
+"""Conditions on rounded times, with the limits on the distance of the times that follow from them.
 
 date(a.ts) = date(b.ts)
 ->  date(a.ts) = date(b.ts) AND a.ts < b.ts + INTERVAL 1 DAY AND b.ts < a.ts + INTERVAL 1 DAY
 
-A comparison of a distance with a constant is one of both ends first, which rows of two sources can be tested for:
+A comparison of a distance with a constant becomes comparisons of its two ends, which a join can test:
 
 abs(unix_timestamp(b.ts) - unix_timestamp(a.ts)) < 60
 ->  unix_timestamp(b.ts) < unix_timestamp(a.ts) + 60 AND unix_timestamp(b.ts) > unix_timestamp(a.ts) - 60
 
-Windows are equal where they begin at one time. What all alternatives of an OR say of times is said beside it. The new
+Windows are equal where their starts are. Limits that all alternatives of an OR imply are added beside it. The new
 condition is true where the old one is.
 """
 

@@ -280,7 +280,7 @@ class Aggregate(Operator):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Operator):
-    """Each row, with a column more: what a subquery, which may name the row's columns, says of it.
+    """Each row with one more column: the value of a subquery, which may name the row's columns.
 
     [NOT] EXISTS and [NOT] IN that every row of a WHERE must satisfy are joins (SEMI, ANTI, NOT_IN) instead.
     """

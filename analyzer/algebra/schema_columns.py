@@ -52,7 +52,7 @@ def places_of(column: exp.Column, given: Schema) -> Iterator[int]:
 
 
 def read_by(columns: Schema, *nodes: exp.Expr) -> frozenset[int]:
-    """The places of the columns that expressions read, in their subqueries, too."""
+    """The positions of the columns that expressions read, subqueries included."""
     return frozenset(place for node in nodes for one in node.find_all(exp.Column) for place in places_of(one, columns))
 
 

@@ -13,7 +13,7 @@ from streambound.analyzer.algebra.syntax import column_of
 
 
 def values_of(items: Sequence[Named | Star], given: Schema) -> list[exp.Expr]:
-    """What the columns of a select list are over its input's columns."""
+    """The expressions of a select list, over its input's columns."""
     found: list[exp.Expr] = []
     for item in items:
         if isinstance(item, Star):

@@ -61,7 +61,7 @@ class ValueSet:
         return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
 
     def within(self, other: ValueSet) -> bool:
-        """Whether all of these are among the others: the order of the lattice."""
+        """Whether this set is a subset of the other: the order of the lattice."""
         if self.null and not other.null:
             return False
         if self.listed is not None:

@@ -97,7 +97,7 @@ def window_function(call: WindowCall) -> WindowFunction:
 
 
 def is_decided(call: WindowCall) -> bool:
-    """Whether a rule decides a call: of DISTINCT values COUNT alone, with FILTER what is one of its rows."""
+    """Whether a rule decides a call: only COUNT may have DISTINCT, only FIRST_VALUE and LAST_VALUE a FILTER."""
     function, one = window_function(call), call.function in ("FIRST_VALUE", "LAST_VALUE")
     unusual = call.ignore_nulls or (call.distinct and call.function != "COUNT") or (call.filter is not None and not one)
     several = not is_beside(call) and len(operands(call)) > 1

@@ -185,7 +185,7 @@ def read_items(
     distinct: bool = False,
     sums: Sequence[Monomial] = (),
 ) -> Read:
-    """The query of a select list over a block, with sums over its rows."""
+    """A select list over a block as a query, with sums over the block's rows."""
     return query_of(lambda: context.columns.items(body, items, distinct, sums), body)
 
 

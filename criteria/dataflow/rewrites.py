@@ -58,7 +58,7 @@ def without_union(tree: Tree, catalog: Catalog) -> Tree:
 
 
 def anti_joins(tree: Tree, catalog: Catalog) -> Tree:
-    """NOT IN of what may be NULL as anti joins (B5), by which sides may be NULL."""
+    """NOT IN as anti joins (B5), whose conditions depend on which sides may be NULL."""
     return without_not_in(with_inputs(tree, lambda one: anti_joins(one, catalog)), catalog)
 
 

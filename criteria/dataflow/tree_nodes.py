@@ -94,7 +94,7 @@ def conditions_of(node: TreeNode) -> list[Any]:
 
 
 def row_schema(node: TreeNode) -> Schema:
-    """The columns that a node's condition reads."""
+    """The columns that a node's condition may read: those of its input, or of both sides of a join."""
     if isinstance(node.tree, nodes.Join):
         return (*node.input("left").view.schema, *node.input("right").view.schema)
     return node.input("input").view.schema

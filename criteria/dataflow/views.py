@@ -482,7 +482,7 @@ def pairs_of(tree: nodes.Tree) -> nodes.Join:
 
 @by_identity
 def statement_views(catalog: Catalog) -> Views:
-    """The views of a statement: passes, alternatives and the judge ask for those of the same operators."""
+    """The views of a statement, shared by passes, alternatives and the judge."""
     return Views(catalog)
 
 

@@ -82,7 +82,7 @@ class EngineState:
 
     @property
     def bytes(self) -> int | None:
-        """About how many bytes its rows take; None where it grows, or that is not known."""
+        """About how many bytes its rows take; None if it grows, or if the size is unknown."""
         return None if self.rows is None or self.row_bytes is None else self.rows * self.row_bytes
 
 
@@ -145,7 +145,7 @@ class EngineReading:
 
     @property
     def bytes(self) -> int | None:
-        """About how many bytes are kept; None where something grows, or that is not known."""
+        """About how many bytes are kept; None if a state grows, or if its size is unknown."""
         known = [state.bytes for state in self.states if state.bytes is not None]
         return None if self.unread or len(known) < len(self.states) else sum(known)
 

@@ -45,7 +45,7 @@ def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile, edits: b
 
 
 def read_behind(checked: Checked, catalog: Catalog, profile: EngineProfile, behind: Micros) -> EngineReading | None:
-    """What an engine does with a statement while its watermark is so far behind its delay."""
+    """What an engine does with a statement while its watermark lags ``behind`` its delay."""
     if checked.tree is None or checked.blocks is not None:
         return None
     return _read(checked.statement, catalog, replace(profile, behind=behind))

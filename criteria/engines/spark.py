@@ -700,7 +700,7 @@ class SparkModel(EngineModel):
             self.note_least_watermark("or a filter leaves none, nothing goes")
 
     def has_watermarks(self, kind: DataType) -> bool:
-        """Only an instant may have one, and no time of day without a zone."""
+        """Whether a column of this type may have a watermark: `TIMESTAMP` may, `TIMESTAMP_NTZ` may not."""
         return kind.family is Family.TIMESTAMP and kind.name != "timestamp_ntz"
 
     def visit(self, tree: nodes.Tree, needed: frozenset[int], pending: tuple[exp.Expr, ...]) -> Flow:

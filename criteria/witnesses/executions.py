@@ -119,7 +119,7 @@ class WitnessRun:
         return len(self.elements)
 
     def change(self, subset: Sequence[int], probe: int) -> ZSet:
-        """What a probe changes in the result after the prefix of some elements, counted from 0."""
+        """The change of the result by a probe after the prefix with the elements of ``subset``, from 0."""
         prefix = [self.always, *(self.elements[element] for element in subset)]
         return self.executions.result([*prefix, self.probes[probe]]) - self.executions.result(prefix)
 

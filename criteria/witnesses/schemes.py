@@ -1,4 +1,4 @@
-"""Schemes of witnesses, which know no theory: a row per table of an element and of a probe, by rules for any size.
+"""Schemes of witnesses, made without theory: rules for the rows of elements and probes of any size, one per table.
 
 Where no plan of a block tells prefixes apart (`witnesses.witness`), schemes are drawn at random, always the same ones
 for a statement. A value is a constant, or one beyond every constant for each element, rising or falling, or one beyond

@@ -96,7 +96,7 @@ class PlanNode:
 
     @cached_property
     def conditions(self) -> list[exp.Expr]:
-        """The parts of its condition that must all be true, by the columns of its input, or of pairs."""
+        """The conjuncts of a filter's or a join's condition, over the columns of its input, or of both sides."""
         return conjuncts(self.tree.condition) if isinstance(self.tree, nodes.Filter | nodes.Join) else []
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Rewrites of a tree that mean the same, each named: what is shared of them needs no facts, and is run in both forms.
+"""Named rewrites of a tree that keep its meaning. The code shared with `check` needs no facts; tests run both forms.
 
-What a rewrite supposes of values is checked here, by facts of the tree before it.
+The facts on which a rewrite depends are checked here, on the tree before it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ VERSION = 3
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPeriodState:
-    """A line of the certificate."""
+    """A state that the certificate of a SEQ block claims."""
 
     state: str
     proposition: str

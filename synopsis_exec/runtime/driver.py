@@ -202,7 +202,7 @@ class Driver:
         return found
 
     def bad_rows_of(self, batch: int) -> BadRows:
-        """Where the bad rows of a batch are to go, as many as may still be kept; the first has those of relations."""
+        """A collector for the bad rows of a batch, with the room that is left; batch 0 has those of relations."""
         bad = BadRows(self.job.quarantine_limit.most - self.kept)
         if batch == 0:
             bad.extend(self.bad_relation_rows)

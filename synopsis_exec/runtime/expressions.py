@@ -49,7 +49,7 @@ NEEDS_SPARK = "NEEDS_SPARK"
 
 
 class Raises(Exception):
-    """An expression raises an error: its place among others, and the error in words."""
+    """An expression raised an error; ``place`` is its index in the list, ``words`` the message."""
 
     def __init__(self, place: int, words: str) -> None:
         super().__init__(words)

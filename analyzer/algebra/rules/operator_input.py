@@ -45,7 +45,7 @@ def called(column: ViewColumn) -> str:
 
 
 def passed_on(keys: tuple[Key, ...], pairs: Iterable[tuple[ViewColumn, ViewColumn]]) -> tuple[Key, ...]:
-    """The keys of which all columns are there still, by the names that they have now."""
+    """The keys whose columns are all kept, with their columns' new names."""
     renamed = {called(old): called(new) for old, new in pairs}
     return tuple(frozenset(renamed[name] for name in key) for key in keys if key <= renamed.keys())
 

@@ -1,4 +1,4 @@
-"""One run at a time on a checkpoint, and a run that another one has replaced writes nothing more."""
+"""One run at a time uses a checkpoint: a run that another one has replaced stops writing."""
 
 from __future__ import annotations
 

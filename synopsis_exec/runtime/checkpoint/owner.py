@@ -46,7 +46,7 @@ class Owner(TypedDict, total=False):
 
 
 def of_job(job: JobSpec, settings: Settings, relations: Relations, engine: str) -> Owner:
-    """What `job.json` says of a job that begins now."""
+    """The content of `job.json` for a job that starts with an empty checkpoint."""
     tables = job.tables
     rows = {name: [found.num_rows, _digest_of_rows(found)] for name, found in relations.items()}
     saved: Owner = {

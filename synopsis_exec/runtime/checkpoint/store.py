@@ -61,7 +61,7 @@ class Store(Protocol):
         ...
 
     def copy_lines(self, name: str, target: TextIO) -> bool:
-        """Append a file of lines to another; whether there is one."""
+        """Append a file of lines to ``target``; returns whether the file exists."""
         ...
 
 
@@ -139,7 +139,7 @@ class LocalStore:
             yield file
 
     def copy_lines(self, name: str, target: TextIO) -> bool:
-        """Append a file of lines to another; whether there is one."""
+        """Append a file of lines to ``target``; returns whether the file exists."""
         file = self.folder / name
         if not file.is_file():
             return False
@@ -223,7 +223,7 @@ class SparkStore:
                     mode, number = "error", number + 1
 
     def copy_lines(self, name: str, target: TextIO) -> bool:
-        """Append a file of lines to another; whether there is one."""
+        """Append a file of lines to ``target``; returns whether the file exists."""
         there = self.names(name)
         if not there:
             return False

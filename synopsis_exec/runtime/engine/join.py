@@ -292,7 +292,7 @@ class SqlAsOf:
 
 
 def condition_of(join: SqlJoin | SqlAsOf) -> str:
-    """Whether a pair passes the tests, and one alternative of each other condition."""
+    """The SQL condition that a pair passes all tests and at least one alternative of each disjunction."""
     names = names_of_sides(len(join.left), len(join.right))
     return " AND ".join((all_of(join.tests, names), *(any_of(one, names) for one in join.either)))
 

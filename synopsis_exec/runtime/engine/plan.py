@@ -57,7 +57,7 @@ class NativeNode:
 
 @dataclass(frozen=True, slots=True)
 class EndedKeyRows:
-    """The keys that punctuations end, each when it is over (`CircuitPlan.watched`)."""
+    """An input of keys that punctuations end, each at the time when it is over (`CircuitPlan.watched`)."""
 
     inputs: ClassVar[tuple[str, ...]] = ()
     timed: ClassVar[bool] = True

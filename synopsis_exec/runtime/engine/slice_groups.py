@@ -219,7 +219,7 @@ def present(rows: str, names: Sequence[str]) -> str:
 
 
 def swept(changes: str, names: Sequence[str], copies: str, there: str, more: str = "") -> str:
-    """Rows of some values between every two points of time where numbers ``x`` and ``y`` of them change."""
+    """Rows with periods between the points of time at which the counts ``x`` and ``y`` of some values change."""
     key = ", ".join(names)
     window = f"({f'PARTITION BY {key} ' if key else ''}ORDER BY t)"
     points = (

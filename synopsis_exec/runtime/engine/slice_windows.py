@@ -66,7 +66,7 @@ class SliceWindows:
 
     @property
     def tables(self) -> SliceTables:
-        """Where its statements go."""
+        """The tables of the slice, to which its statements are added."""
         return self.rows.tables
 
     @property

@@ -93,7 +93,7 @@ class EndedKeys:
     ) -> EndedRows:
         """Close timestamps of the streams' rows.
 
-        ``marks`` are this promise's punctuations among its streams' rows, ``gone`` the rows that are none, or bad.
+        ``marks`` masks this promise's punctuations among the rows of its streams, ``gone`` punctuations and bad rows.
         """
         ends = Changes(self.plan.records[0].attributes)
         members = [one for one in self.plan.members if one.stream in rows]

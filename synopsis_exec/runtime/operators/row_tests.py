@@ -23,7 +23,7 @@ def any_of(columns: Sequence[str], alternatives: tuple[tuple[Test, ...], ...] | 
 
 
 def every_test(tests: list[Passes]) -> Passes | None:
-    """All of some tests as one, which takes a third of the time of `all`; None for no test."""
+    """One test that passes where all do, three times as fast as `all`; None for an empty list."""
     if len(tests) < 2:
         return tests[0] if tests else None
     first, others = tests[0], every_test(tests[1:])

@@ -129,7 +129,7 @@ class TaskPlanner(ABC):
 
 
 def picks(items: Sequence[str]) -> list[int] | None:
-    """The places of the columns that expressions are; None where one is another expression."""
+    """The positions of the columns in a list of expressions; None unless all are plain columns."""
     return [int(item[1:]) for item in items] if all(re.fullmatch(r"c\d+", item) for item in items) else None
 
 

@@ -108,9 +108,9 @@ class StateOwner(Protocol):
         ...
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
-        """Close the timestamps before one (None: none), as a batch, and make its results.
+        """Close the timestamps before ``until`` (None: no timestamp) as one batch, and compute its results.
 
-        The state after the ``last`` one is not kept. Raises JobError for more entries than the bound says.
+        The state after the ``last`` batch is not saved. Raises JobError for more entries than the bound allows.
         """
         ...
 

@@ -138,7 +138,7 @@ class Files:
         self.spark, self.table, self.local = spark, table, LocalFiles(table, settings)
 
     def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
-        """What is in files, one after the other, then what Spark has to read."""
+        """The rows of files: first of those that Arrow can open, one by one, then of those that Spark must read."""
         left = []
         for path in paths:
             found = self.local.opened(path)

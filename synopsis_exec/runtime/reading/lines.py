@@ -26,10 +26,10 @@ _SIZE_BYTES = 4
 
 
 def lines_of(file: Path) -> Iterator[tuple[pa.BinaryArray, int]]:
-    """The lines of a file in order, some at a time, and the length of the first of these; no mark of byte order.
+    """The lines of a file in blocks, each with the length of its first line, without a byte-order mark.
 
-    As in Spark they end at line feeds and carriage returns. Of one longer than `LONGEST_LINE` only the beginning is
-    here; it is the first.
+    As in Spark lines end at line feeds and carriage returns. A line longer than `LONGEST_LINE` is the first of its
+    block, and cut.
     """
     with cast("BinaryIO", gzip.open(file) if file.suffix == _GZIP else file.open("rb")) as opened:
         yield from split(_blocks(opened))

@@ -90,7 +90,7 @@ def arriving(spark: SparkSession, job: JobSpec, settings: Settings, frames: Mapp
 
 
 def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings) -> list[str]:
-    """The files that a source has, by name."""
+    """The paths of the files that a source has at the moment, sorted."""
     if settings.input:
         return [f"file:{file.absolute()}" for file in input_files(table.name, Path(settings.input))]
     listed = _paths(spark, table, settings, streaming=False).select("path").toArrow()

@@ -23,9 +23,9 @@ class Segment(NamedTuple):
 
 
 class Valid(NamedTuple):
-    """A row that is valid up to before ``end``; ``order`` tells apart those that end together.
+    """A row that is valid until ``end``, exclusive; ``order`` distinguishes rows with the same end.
 
-    ``marked``: a match has no values, or a row of a set operation is one of its right side.
+    ``marked``: the row is a match without values, or comes from the right side of a set operation.
     """
 
     end: int
