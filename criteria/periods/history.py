@@ -49,7 +49,8 @@ Bag = Counter[FragmentRow]
 class PeriodHistory:
     """The results of a block over the rows of its streams, none of which is a relation.
 
-    ``computed`` evaluates a filter or select list on a row, ``passes`` a join's condition on a pair."""
+    ``computed`` evaluates a filter or select list on a row, ``passes`` a join's condition on a pair.
+    """
 
     def __init__(
         self,
