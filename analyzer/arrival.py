@@ -56,7 +56,7 @@ def _lateness(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: 
 
 
 def read_duration(reader: TomlReader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
-    """A length of time in the encoding of a stream's timestamps; None where none is told. Raises CatalogError."""
+    """A length of time in the encoding of a stream's timestamps; None if the key is missing. Raises CatalogError."""
     if key not in entry:
         return None
     try:

@@ -185,7 +185,7 @@ def _text_to_timestamp(constant: Folded, kind: DataType) -> Fraction:
 
 
 def _moment(parse: Callable[[str], int], text: str) -> Fraction:
-    """What a text says of time; Spark reads some more than `parse` does, so that TRY_CAST cannot be told, either."""
+    """A string as a time; raises ConstantError for others, as Spark reads more strings than `parse` does."""
     try:
         return Fraction(parse(text))
     except ValueError as error:

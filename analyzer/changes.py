@@ -88,7 +88,7 @@ class StreamKey:
 
     @property
     def name(self) -> str:
-        """What tells it from others: the same in all streams that have it."""
+        """Its name among punctuations, the same in all streams that share it."""
         return f"{self.stream} by {', '.join(self.marked)}"
 
 
@@ -328,7 +328,7 @@ def _key_punctuation(
 def _since(
     reader: TomlReader, value: object, columns: Sequence[Column], time: Column, others: Sequence[str], path: Path
 ) -> str:
-    """The column of the first key that a record ends; ``others`` are the attributes, and the column that tells it."""
+    """The column of the first key that a record ends; ``others`` are the attributes, and the record's own column."""
     found = _declared(value, columns) if isinstance(value, str) else None
     if found is None:
         raise reader.fail(f"{value!r} is no column of {path[1]}", path)

@@ -80,7 +80,7 @@ class Folded:
 
     @property
     def words(self) -> str:
-        """What the constant is, in words.
+        """The constant's kind, for messages.
 
         >>> Folded("x", STRING).words, Folded(Fraction(1), INT).words
         ('a string', 'a number')
@@ -96,7 +96,7 @@ def is_interval(kind: DataType) -> bool:
 
 
 def decimal(digits: int, places: int) -> DataType:
-    """The decimal type with so many digits before and after the point; raises ConstantError where Spark has none."""
+    """The decimal type with ``digits`` before and ``places`` after the point; raises ConstantError beyond Spark's."""
     if digits + places > MOST_PLACES:
         message = f"the result has {digits + places} digits, and Spark's decimals at most {MOST_PLACES}"
         raise ConstantError(message, "write the constant with fewer digits", unsupported=True)
@@ -217,7 +217,7 @@ def negate(constant: Folded) -> Folded:
 
 
 def _result(left: Folded, right: Folded, kind: DataType, operation: Operation) -> Folded:
-    """What an operation gives in its result's type."""
+    """The value of an operation in its result's type."""
     if left.value is None or right.value is None:
         return Folded(None, kind)
     if kind.family is Family.FLOAT:

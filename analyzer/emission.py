@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"--[ \t]*streambound:[ \t]*emit\b[ \t]*(\S*)[ \t]*(.*)", 
 
 
 class EmitMode(StrEnum):
-    """What is printed of a result that may still change."""
+    """When results are printed that may still change."""
 
     CHANGES = "changes"
     """Each change, when it happens: rows come, and are taken back."""
@@ -32,19 +32,19 @@ class EmitMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """A mode, and where it is asked for."""
+    """A mode, and the place of its comment."""
 
     mode: EmitMode
     at: Span
 
 
 def is_emission(text: str) -> bool:
-    """Whether a comment asks for a mode."""
+    """Whether a comment chooses a mode."""
     return _COMMENT.fullmatch(text.rstrip()) is not None
 
 
 def emission(source: SourceText, start: int, end: int) -> Emission | Diagnostic | None:
-    """The mode that the last such comment in a stretch of text asks for; what is wrong with it, if it is none."""
+    """The mode of the last such comment in a stretch of text, or a diagnostic if the comment is wrong."""
     text = source.text[start:end]
     for comment in reversed([found for found in stretches(text) if found.kind is LexicalKind.LINE_COMMENT]):
         match = _COMMENT.fullmatch(text[comment.start : comment.end].rstrip())

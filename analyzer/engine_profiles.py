@@ -33,7 +33,7 @@ class StreamEngine(StrEnum):
 
 
 class OutputMode(StrEnum):
-    """What a Spark query writes at each batch: final rows, changed rows, or the whole result."""
+    """The rows that a Spark query writes at each batch: final ones, changed ones, or the whole result."""
 
     APPEND = "append"
     UPDATE = "update"
@@ -57,7 +57,7 @@ class EngineProfile:
 
 
 def asked_profile(declared: EngineProfile | None, engine: str | None) -> EngineProfile | None:
-    """The catalog's profile, of another engine where one is asked for; None where nobody asks for one."""
+    """The catalog's profile, for the chosen engine if there is one; None if neither names an engine."""
     if engine is None:
         return declared
     return EngineProfile(StreamEngine(engine)) if declared is None else replace(declared, engine=StreamEngine(engine))

@@ -23,7 +23,7 @@ _ENOUGH = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """So many SELECTs, with so many streams and relations together, and the number of columns of each."""
+    """The number of SELECTs after expansion, of streams and relations in all of them, and of columns of each."""
 
     selects: int
     sources: int
@@ -83,7 +83,7 @@ class Sizer:
         return _NOTHING
 
     def _with_ctes(self, node: exp.Expr, sizes: Sizes) -> Sizes:
-        """What is in scope in a query with a WITH clause; a CTE is only too large where it is used."""
+        """The CTEs in scope in a query with a WITH clause; a CTE is too large only where it is used."""
         clause = node.args.get("with_")
         if clause is None:
             return sizes

@@ -118,7 +118,7 @@ class Flattener:
         return results
 
     def reader(self, scope: Scope) -> ConditionReader:
-        """What reads the expressions of a SELECT with this scope."""
+        """The reader of the expressions of a SELECT with this scope."""
         return ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived, self.queries)
 
     def where(self, scope: Scope, clause: exp.Expr) -> Scope:
@@ -162,7 +162,7 @@ class Flattener:
         return both if join.condition is None else self.where(both, written(join.condition))
 
     def _asking(self, scope: Scope, asked: nodes.Tree, join: nodes.Join, prefix: str) -> Iterator[Scope]:
-        """The scopes of the side that a join keeps, where the other one is asked for partners.
+        """The scopes of the preserved side of a join with a relation: with a partner, and without one.
 
         ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
         """

@@ -150,7 +150,7 @@ def _renamed(token: Token, kind: TokenType, text: str) -> Token:
 
 
 def without_emit(source: SourceText, query: Sequence[Token]) -> tuple[tuple[Token, ...], Emission | None]:
-    """A query without the clause at its end that says which results are printed, and the mode that it asks for."""
+    """A query without its final EMIT clause, and the mode that the clause means."""
     for words, mode in _EMIT_CLAUSES.items():
         last = query[-len(words) :]
         if len(query) > len(words) and tuple(token.text.upper() for token in last) == words:

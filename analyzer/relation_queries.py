@@ -77,7 +77,7 @@ def existence(
     queries: Queries,
     outer: Callable[[exp.Column], exp.Expr],
 ) -> exp.Expr:
-    """Whether a relation has a row that satisfies a condition, which may name columns of the row that is asked for."""
+    """An expression for whether a relation has a row that satisfies a condition on it and the outer row."""
     body = tree if condition is None else nodes.Filter(tree, condition)
     selected = nodes.Project(body, (nodes.Named("1", nodes.Scalar(exp.Literal.number(1))),))
     return exp.Exists(this=closed(selected, catalog, queries, outer))

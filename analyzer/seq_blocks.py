@@ -26,7 +26,7 @@ _ALONE = "a SEQ block is a statement by itself, or a table in FROM"
 
 
 class SeqKind(StrEnum):
-    """What is computed at every point of time: rows with multiplicities, or with their lineage and probability."""
+    """The results at a point of time: rows with multiplicities, or with lineages and probabilities."""
 
     VT = "VT"
     TP = "TP"
@@ -34,7 +34,7 @@ class SeqKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeqBlock:
-    """A block: its query, and the time that it is asked for.
+    """A block: its query, and the period for which it is evaluated.
 
     ``name`` is the table that stands for it in the statement. ``since`` and ``until`` are those of ``FROM x TO y``,
     ``as_of`` that of ``AS OF x``; None where the block has none. ``tokens`` are those inside its parentheses, ``at`` is

@@ -72,7 +72,7 @@ class Statement:
         return tuple(token for view in self.views for token in view.tokens)
 
     def emitting(self, mode: str | None) -> Statement:
-        """The statement with another mode than its comment asks for, unless there is None."""
+        """The statement with ``mode`` in place of its comment's, or unchanged for None."""
         return self if mode is None else replace(self, emit=Emission(EmitMode(mode), self.span))
 
     @property
@@ -82,10 +82,10 @@ class Statement:
 
     @property
     def other_mode(self) -> Emission | None:
-        """What it asks for instead of changes; upserts are changes, too."""
+        """Its mode if that is not changes; upserts count as changes."""
         return None if self.emit is None or self.emit.mode in (EmitMode.CHANGES, EmitMode.UPSERT) else self.emit
 
     @property
     def upserts(self) -> bool:
-        """Whether it asks for the row of each key."""
+        """Whether it prints the row of each key."""
         return self.emit is not None and self.emit.mode is EmitMode.UPSERT

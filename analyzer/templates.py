@@ -49,13 +49,13 @@ class Model:
 
     @property
     def name(self) -> str:
-        """What columns are qualified with where it has no alias."""
+        """The qualifier of its columns where it has no alias."""
         return self.key.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """A text with blanks for its templates, but for a name at each model; and what is wrong with templates."""
+    """A text with templates replaced by blanks, models by names, and the diagnostics of wrong templates."""
 
     text: str
     models: Mapping[int, Model]
@@ -192,7 +192,7 @@ def _without_harmless(text: str) -> str:
 
 
 def _read(source: SourceText, start: int, end: int, names: CatalogNames) -> Model | Diagnostic | str | None:
-    """What a template is: a model, the value of a variable, nothing, or what is refused."""
+    """A template, read: a model, the value of a variable, None for nothing, or a diagnostic."""
     text, span = source.text[start:end], source.span(start, end)
     if variables := list(_VAR.finditer(text)):
         return _with_values(source, start, end, variables, names.vars)

@@ -80,7 +80,7 @@ def spend(steps: float = 1) -> None:
 
 
 def at_most(steps: float) -> StepLimit:
-    """Allow so many steps in a block, or the fewer that are left where it stands; they count there, too."""
+    """Allow at most ``steps`` steps in a block, or fewer if an outer block has fewer left; they count there, too."""
     return StepLimit(steps)
 
 
@@ -101,9 +101,9 @@ def cached(size: int) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
 
 
 def by_identity(function: Callable[P, T]) -> Callable[P, T]:
-    """A function cached until the next statement is begun, of arguments that are the same objects.
+    """A function cached by the identity of its arguments until the start of the next statement.
 
-    For trees: to compare two of them, or to hash one, takes as long as most that is asked of them.
+    For trees: comparing two of them, or hashing one, takes as long as most functions of them.
     """
     known: dict[tuple[object, ...], tuple[object, T]] = {}
     _clearing.append(known.clear)

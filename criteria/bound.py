@@ -87,7 +87,7 @@ class BranchBound:
 
     @property
     def facts(self) -> Facts:
-        """What is known of the case."""
+        """The facts of the case."""
         return self.synopsis.facts
 
     @property
@@ -254,7 +254,7 @@ def _all(counts: list[Count | None]) -> Count | None:
 
 
 def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | None:
-    """What a stream contributes: the values of its stored attributes and its ages, or its tuples at some timestamps."""
+    """The factor of a stream: the values of its stored attributes and its ages, or its tuples at some timestamps."""
     inside = frozenset((*table.streams, *table.relations))
     mine = [stored for stored in table.key if stored.attribute.source == stream]
     attributes = tuple(stored.attribute for stored in mine)
@@ -352,7 +352,7 @@ def _narrowest(spans: list[TimestampCount]) -> TimestampCount:
 
 
 def _relation_count(facts: Facts, table: SynopsisTable, relation: str, more: tuple[Stored, ...] = ()) -> Count | None:
-    """What a relation contributes: its rows, or the values of its stored attributes where they are fewer.
+    """The factor of a relation: its rows, or the values of its stored attributes where they are fewer.
 
     ``more`` are those of streams that its row says.
     """
@@ -380,7 +380,7 @@ def results_layout(synopsis: Synopsis) -> SynopsisTable:
 
 
 def timed_results_layout(synopsis: Synopsis, stamped: Stamp | None = None) -> SynopsisTable:
-    """The same with the times that results are told apart by; ``stamped`` says when they are forgotten."""
+    """The same with the times that distinguish results; ``stamped`` says when they are forgotten."""
     ages_kept, apart = result_ages(synopsis.facts, stamped), result_distances(synopsis.facts, stamped)
     return replace(results_layout(synopsis), ages=ages_kept, distances=apart)
 

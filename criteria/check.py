@@ -110,7 +110,7 @@ class Checked:
 
     @property
     def tier(self) -> Tier | None:
-        """What the memory depends on; None where that is not known, or there is no verdict."""
+        """Whether the memory is constant or grows with rates; None if unknown, or without a verdict."""
         match self.verdict:
             case Verdict.UNBOUNDED:
                 return Tier.UNBOUNDED
@@ -359,7 +359,7 @@ def _of_operators(statement: Statement, catalog: Catalog, lowered: Lowered) -> C
 
 
 def executed(checked: Checked) -> Executed | None:
-    """What of a statement can be executed; None where it names nothing in the algebra."""
+    """A statement in a form that can be executed; None if it has no meaning in the algebra."""
     from streambound.criteria.witnesses.executed import Executed
 
     if checked.tree is None or checked.catalog is None:
@@ -368,7 +368,7 @@ def executed(checked: Checked) -> Executed | None:
 
 
 def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | None:
-    """Search so many times as long as a check does for how to build the witnesses of a circuit."""
+    """Search for a way to build a circuit's witnesses, ``longer`` times as long as a check does."""
     from streambound.criteria.dataflow.decision import JudgedOperators
     from streambound.criteria.dataflow.witness import prove
 
@@ -418,7 +418,7 @@ def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
 
 
 def _period_witness(statement: Statement, found: JudgedPeriods) -> PeriodWitness | None:
-    """What proves that a SEQ block over streams is not bounded, if that is found."""
+    """A witness that a SEQ block over streams is unbounded, if one is found."""
     from streambound.criteria.periods.endless import unbounded_periods
     from streambound.criteria.witnesses.constants import Constants
 
@@ -482,9 +482,9 @@ def find_statements(
     several: bool = False,
     emit_mode: str | None = None,
 ) -> tuple[Catalog, list[Checked]]:
-    """As `find_statement`; where ``several`` are welcome, all of a file that has no name chosen.
+    """As `find_statement`; with ``several``, all statements of a file if no name is chosen.
 
-    An ``emit_mode`` replaces the one that a comment asks for.
+    An ``emit_mode`` replaces that of a comment.
     """
     if not query:
         raise UsageError(

@@ -78,7 +78,7 @@ def _fits_counts(source: Source, rows: Sequence[Row], probes: Sequence[Sequence[
 
 
 def _fits_unique(source: Source, rows: Sequence[Row], probes: Sequence[Mapping[str, list[Row]]]) -> bool:
-    """Whether keys that come once do: of one that is remembered for ever, of which there are only so many, one row."""
+    """Whether rows keep the promise of keys that come once: at most one row for keys that are remembered for ever."""
     for key, probe in product(source.unique, probes):
         times: dict[tuple[Value | None, ...], list[int]] = {}
         for row in (*rows, *probe.get(source.table, ())):

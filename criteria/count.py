@@ -18,7 +18,7 @@ from streambound_runtime.promises import Rate
 
 
 class CountingRule(StrEnum):
-    """What bounds a number of values; `product`, `least` and `either` combine the others."""
+    """The reason for a number of values; `product`, `least` and `either` combine the others."""
 
     PRODUCT = "product"
     LEAST = "least"
@@ -132,7 +132,7 @@ def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Coun
 
 
 def ages(stream: str, span: TimestampCount) -> Count:
-    """The timestamps of a stream that a table tells apart."""
+    """The timestamps of a stream that a table distinguishes."""
     return Count(CountingRule.AGES, Number(span.timestamps), (), stream, span.timestamps, span.beside)
 
 
@@ -183,7 +183,7 @@ def between_streams(facts: Facts, stored: Stored, inside: frozenset[str]) -> Cou
 
 
 def value_counts(facts: Facts, stored: Stored) -> list[Count]:
-    """What a declared list, a constant or a range leaves of an attribute's values."""
+    """The counts of an attribute's values by a declared list, a constant or a range."""
     one = Count(CountingRule.ONE, Number(1), (stored.attribute,)) if facts.one_value(stored.attribute) else None
     counts = (_listed(facts, stored.attribute), _cut(facts, stored), _constant(facts, stored), one)
     ranges = (_range(facts, stored, facts.limits(stored.attribute)),) if _ranged(facts, stored) else ()

@@ -70,7 +70,7 @@ def expressions(branch: Branch) -> Iterator[Expression]:
 
 
 def unit(branch: Branch) -> int:
-    """What kept values should be multiples of, so that products can be undone."""
+    """The number of which kept values should be multiples, so that products can be inverted."""
     return lcm(*(factor for expression in expressions(branch) for factor in factors(expression)))
 
 
@@ -125,7 +125,7 @@ class DerivedRows:
         return value_in_row(self._expression(source, column), column, source.columns, row)
 
     def _needed(self, source: Source, column: Column) -> bool:
-        """Whether a condition, or what the elements differ in, asks for a derived column's value."""
+        """Whether a condition, or the attribute in which elements differ, determines a derived column's value."""
         attribute = Attribute(source.alias, column.name)
         kept = (attribute == kept.attribute for kept in self.plan.kept)
         return any(kept) or attribute in formula_attributes(self.plan.branch.where)
@@ -251,7 +251,7 @@ class DerivedRows:
         )
 
     def _expression(self, source: Source, column: Column) -> Expression:
-        """A derived column's expression; what it asks of relations that the witness has no rows of is answered."""
+        """A derived column's expression, with subqueries over relations answered as for no rows."""
         found = expression_of(column, source.columns)
         tables = {source.table.lower() for source in self.plan.branch.sources}
         return found if asked(column.expression) & tables else of_no_rows(found)
@@ -295,7 +295,7 @@ def _total(expression: Expression) -> bool:
 
 
 def _named(branch: Branch, value: OutputValue) -> object:
-    """What a column of the result shows, by the names of tables."""
+    """A column of the result, by the names of tables."""
     match value:
         case Attribute():
             return branch.source(value.source).table, value.column

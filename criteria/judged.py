@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an operator remembers: at most ``size`` entries, one for each value of its ``keys``.
+    """A state of an operator: at most ``size`` entries, one for each value of its ``keys``.
 
     ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's.
     """
@@ -44,13 +44,13 @@ class CircuitBound:
 
     @property
     def tier(self) -> Tier:
-        """What M depends on."""
+        """Whether M is constant, or grows with rates and windows."""
         return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is said of a statement: the states of its operators, and what violates the propositions.
+    """The judgement of a statement: the states of its operators, and the violations of the propositions.
 
     ``clocks`` are the tables whose timestamps are those of the results, also where no row of theirs matters;
     ``retracts`` says that results may be taken back, ``empty`` why there never is one. ``periods`` is what a job of a

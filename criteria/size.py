@@ -25,7 +25,7 @@ class Size:
 
     @property
     def parts(self) -> tuple[Size, ...]:
-        """What it is composed of; nothing for a number or a symbol."""
+        """Its parts; empty for a number or a symbol."""
         return self.of if isinstance(self, Composed) else ()
 
     @cached_property
@@ -221,7 +221,7 @@ def slower(one: Size, other: Size) -> bool:
 
 
 def negative(size: Size) -> Size:
-    """What is subtracted where the size is added."""
+    """The negation of a size."""
     return _multiplied([Number(-1), *factors_of(size)])
 
 
@@ -250,12 +250,12 @@ def _absolute(term: Size) -> str:
 
 
 def terms_of(size: Size) -> tuple[Size, ...]:
-    """What a size is the sum of."""
+    """The summands of a size."""
     return size.of if isinstance(size, Addition) else (size,)
 
 
 def factors_of(size: Size) -> tuple[Size, ...]:
-    """What a size is the product of."""
+    """The factors of a size."""
     return size.of if isinstance(size, Multiplication) else (size,)
 
 

@@ -239,7 +239,7 @@ class Synopsis(Contents):
     # --- ages --------------------------------------------------------------------------------------------------
 
     def _age(self, stream: str, inside: frozenset[str]) -> Age | None:
-        """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
+        """The age that a table keeps for a stream; None where the streams outside only need it to be older."""
         expires = self._expires(stream, inside)
         waits = [wait for other, wait in self.times.waits[stream].items() if other not in inside]
         if expires is None and stream in self.timed:

@@ -96,7 +96,7 @@ class SynopsisTable:
         return frozenset(a for stored in self.key if stored.exact for a in stored.attributes)
 
     def age(self, stream: str) -> Age | None:
-        """What is kept of a stream's timestamp."""
+        """The age that is kept for a stream."""
         return next((age for age in self.ages if age.stream == stream), None)
 
     @property

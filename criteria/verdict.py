@@ -54,12 +54,12 @@ class Decision:
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:
-        """The deciding criterion, and the paper's beside it. Computed when asked for."""
+        """The deciding criterion, and the paper's beside it. Computed on demand."""
         return (self.deciding, *_papers(self.derivation.split))
 
     @cached_property
     def bound(self) -> QueryBound | None:
-        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for."""
+        """M of a bounded query; None for any other, or with too many tables. Computed on demand."""
         return least_bound(self.derivation) if self.verdict is Verdict.BOUNDED else None
 
 
@@ -103,7 +103,7 @@ def proved(decision: Decision, witness: CircuitWitness) -> Decision:
 
 
 def search_longer(decision: Decision, longer: int) -> WitnessSearch:
-    """The search for a witness once more, so many times as long."""
+    """Search for a witness again, ``longer`` times as long."""
     split = decision.derivation.split
     return _search(split, _violated(split), longer)
 

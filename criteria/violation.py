@@ -48,7 +48,7 @@ class CriterionResult:
 
 
 def cause_of(one: Violation, rows: str) -> str:
-    """What grows where a criterion for joins of rows is violated: what waits, or what was returned; by its code.
+    """The cause of a violation, by its code: the rows that wait, or the results that were returned.
 
     Each code can be accepted by itself, so that none hides another one.
     """
@@ -56,7 +56,7 @@ def cause_of(one: Violation, rows: str) -> str:
 
 
 def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
-    """What is reported as one finding: all that is said of one cause or at one place, in the order in which it is said.
+    """Violations that form one finding, with one cause or at one place, in their order.
 
     So a column that waits for a partner, and is a group's key above, is blamed once.
     """
@@ -70,7 +70,7 @@ def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
 
 
 def also(said: Sequence[Violation], file: str) -> Iterator[Related]:
-    """What is said of a cause beside the first, once for each code, at the first place that it concerns.
+    """The other violations of a cause, once for each code, at their first place.
 
     Of a column that another violation blames in the same place, and by the same code, only another cause is said.
     """

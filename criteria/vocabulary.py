@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What is known of a statement's memory."""
+    """The verdict on a statement's memory."""
 
     BOUNDED = "bounded"
     UNBOUNDED = "unbounded"
@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 
 class Tier(StrEnum):
-    """What the memory of a query depends on."""
+    """Whether the memory of a query is constant, or grows with rates and windows."""
 
     CONSTANT = "constant"
     """The query and the catalog alone: constants, declared ranges, relations."""

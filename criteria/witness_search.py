@@ -41,7 +41,7 @@ MOST_STEPS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WitnessSearch:
-    """What a search for a witness has found; ``given_up`` where it has ended before all plans were tried."""
+    """The result of a search for a witness; ``given_up`` if it ended before all plans were tried."""
 
     witness: Witness | None
     given_up: bool = False
@@ -51,7 +51,7 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
     """A small witness for a split query, of a plan that works at any size.
 
     ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried. A
-    search that is so many times ``longer`` tries as many more plans, and takes as many more steps.
+    longer search has ``longer`` times as many plans and steps.
     """
     if any(source.query for branch in query.branches for source in branch.sources):
         return WitnessSearch(None)  # the rows of a computed relation follow from others
@@ -67,7 +67,7 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
 
 
 def enough(query: Query, plan: WitnessPlan) -> int | None:
-    """The number of elements that stands for every number; None where it would be too many, or nothing can be built.
+    """The number of elements that stands for every number; None if it is too large, or nothing can be built.
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
     that what goes wrong at any size goes wrong with as many elements as a branch has streams whose tuples differ

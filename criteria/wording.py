@@ -20,14 +20,14 @@ def listed(names: Iterable[str], word: str = "and") -> str:
 
 
 def bound_help(facts: Facts, attribute: Attribute) -> str:
-    """What would bound an attribute, in the query or in the catalog."""
+    """Advice for bounding an attribute, in the query or in the catalog."""
     source = facts.branch.source(attribute.source)
     above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
     return limits_help(str(attribute), source.column(attribute.column), f"streams.{source.table}", above, below)
 
 
 def limits_help(name: str, column: Column, section: str, above: bool, below: bool) -> str:
-    """What would bound a column of a table's rows, which has a limit ``above`` or ``below``, or none.
+    """Advice for bounding a column that has a limit ``above`` or ``below``, or none.
 
     ``section`` is the table's in the catalog.
     """

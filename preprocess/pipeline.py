@@ -49,7 +49,7 @@ PASSES: tuple[Pass, ...] = (
 
 
 def _verified(query: Query, step: Pass, done: set[str]) -> Query:
-    """What a pass has made; raises BrokenInvariant where it may not hand that on."""
+    """The result of a pass; raises BrokenInvariant if that violates what the pass establishes."""
     if wrong := violations(query, {*done, step.establishes}):
         raise BrokenInvariant(f"after {step.name}: {'; '.join(wrong)}")
     return query
@@ -57,7 +57,7 @@ def _verified(query: Query, step: Pass, done: set[str]) -> Query:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A query's stages, each computed once, when it is asked for."""
+    """A query's stages, each computed once, on demand."""
 
     query: Query
     _stages: dict[str, Query] = field(default_factory=dict, repr=False, compare=False)
@@ -96,7 +96,7 @@ class Derivation:
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What can never hold: a whole SELECT, and alternatives of the others."""
+        """Warnings of conditions that can never hold: of a whole SELECT, or of an alternative."""
         false = {branch.statement for branch in self.query.branches if normalise(branch.where) == FALSE}
         _, satisfiable = drop_unsatisfiable(self.after("conjunctive"), false)
         alive = {branch.statement for branch in self.after("satisfiable").branches}

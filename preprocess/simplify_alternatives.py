@@ -111,7 +111,7 @@ class Simplifier:
         return kept
 
     def _together(self, subject: Subject, parts: list[Formula]) -> tuple[Formula, ...]:
-        """What conditions on one subject say together; nothing where they contradict each other."""
+        """The conjunction of conditions on one subject; empty if they contradict each other."""
         found = self.subjects.ranges(subject, parts)
         options = [self._by_key(option) for option in self.subjects.conditions(subject, found, parts)] if found else []
         together = self._alternatives(options)
@@ -179,7 +179,7 @@ class Simplifier:
         return any(self.subjects.branch.is_time(a) for part in comparisons for a in part.attributes)
 
     def _common(self, options: list[Option]) -> Option:
-        """What all alternatives say: the same condition, or a bound that some of them state and the others exceed.
+        """What follows from all alternatives: a common condition, or the loosest bound that each of them states.
 
         ``a < 3 OR a < 5 AND b = 1  ->  a < 5 AND (a < 3 OR b = 1)``
         """
@@ -258,7 +258,7 @@ def _without_nulls(options: list[Option]) -> list[Option]:
 
 
 def _joins(formula: Formula) -> bool:
-    """Whether a formula is no plain condition on one source: it compares several, or asks for NULL."""
+    """Whether a formula compares several sources or tests for NULL, and so is no plain condition on one source."""
     match formula:
         case Comparison():
             return len({attribute.source for attribute in formula.attributes}) > 1

@@ -88,7 +88,7 @@ def _first_choice(formula: Formula) -> Span | None:
 
 
 def _plain_conjunction(simplifier: Simplifier, branch: Branch, formula: Formula) -> Formula:
-    """A condition without alternatives, as written but for comparisons that say nothing."""
+    """A condition without alternatives, as written, less comparisons that follow from the others."""
     if isinstance(formula, Truth):
         return formula
     return conjunction(_without_idle(branch, simplifier.without_weaker(conjuncts(formula))))

@@ -139,7 +139,7 @@ def on_spark(compiled: CompiledJob, statement: BatchStatement, on_step: Callable
 def _on_spark(
     plan: Plan | PlannedCircuit, statement: BatchStatement
 ) -> Callable[[SparkSession, BatchStatement, Path, Path], BatchComparison]:
-    """What compares the output of a job of such a plan with batch queries."""
+    """The function that compares the output of a job of such a plan with batch queries."""
     if statement.snapshots is not None:
         return compare_lineages if statement.snapshots.lineages else compare_snapshots
     if not isinstance(plan, PlannedCircuit):

@@ -26,7 +26,7 @@ Bound = type[formula.Least] | type[formula.Greatest]
 
 @dataclass
 class Participant:
-    """What takes part in a transition, the values that it gives, and the tests of its own variables."""
+    """A participant of a transition: its source, the values that it gives, and the tests of its own variables."""
 
     join: plan.JoinStep
     values: dict[Attribute, plan.Term]
@@ -195,7 +195,7 @@ class BranchLowering:
         return plan.Relations(scans, tuple(self.variables.of(a) for a in self.group_columns(group)), found)
 
     def group_columns(self, group: tuple[str, ...]) -> list[Attribute]:
-        """What is kept of a group of relations: the columns used outside of it."""
+        """The columns of a group of relations that are used outside of it."""
         outside = {
             attribute
             for join in self.branch.joins
@@ -407,7 +407,7 @@ class BranchLowering:
 
 
 def best_value(extremum: Extremum) -> Attribute:
-    """What stands for the value of an extremum among the attributes."""
+    """The attribute that stands for the value of an extremum."""
     return Attribute("", extremum.name)
 
 

@@ -88,7 +88,7 @@ class PlannedCircuit(ReadsInputs):
 
     @property
     def periods(self) -> dict[str, PeriodContract]:
-        """What a SEQ block asks of its streams and relations, by their names; of another statement nothing."""
+        """The contracts that a SEQ block needs of its streams and relations, by name; empty for other statements."""
         judged = {} if self.circuit.timed else {item.name: item.period for item in self.inputs}
         return {name: period for name, period in judged.items() if period is not None}
 
@@ -155,7 +155,7 @@ def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKe
 
 
 def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
-    """What some blocks and relations read, each stream and relation once, with the columns that any of them needs."""
+    """The inputs of some blocks and relations, each once, with the columns that any of them needs."""
     found: dict[str, Input] = {}
     for item in inputs:
         known = found.get(item.name)
@@ -191,7 +191,7 @@ def members_of(stream: str, attributes: Sequence[str], inputs: Sequence[Input]) 
 
 
 def known_sizes(plans: Sequence[Plan]) -> dict[str, formula.Formula]:
-    """What the symbols of some blocks' sizes stand for."""
+    """The formulas of the symbols in some blocks' sizes."""
     return {name: size for plan in plans for name, size in quantities(plan).items()}
 
 
@@ -221,7 +221,7 @@ def shared(operators: Sequence[EngineOperator]) -> tuple[EngineOperator, ...]:
 
 
 def _unnamed(operator: EngineOperator) -> EngineOperator:
-    """An operator but for its name."""
+    """An operator without its name."""
     match operator:
         case NativeNode() | ComputedRows():
             return operator
@@ -250,7 +250,7 @@ def _renamed(reader: Any, names: Mapping[str, str]) -> Any:
 
 
 def bounds_of(operator: EngineOperator, made: MadeOperators, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
-    """What is said of the tables of an operator: by the plan of a block, or what was judged of its operation."""
+    """The bounds of the tables of an operator, by the plan of a block or by the judgement."""
     if isinstance(operator, SqlBlock):
         if (plan := made.plans.get(operator.name)) is not None:
             yield from _of_block(operator, plan, known)

@@ -77,7 +77,7 @@ def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[t
 
 
 def _nulls(stream: Input) -> Row:
-    """What a stream sends where no tuple can be part of a result."""
+    """The tuple that a stream sends where none can be part of a result."""
     return {column.name: None for column in stream.declared if column.name != stream.timestamp}
 
 
@@ -220,7 +220,7 @@ def _start(plan: Plan, before: int) -> int:
 
 
 def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
-    """What the query compares values with, and their neighbours: where a wrong comparison shows."""
+    """The query's constants and their neighbours, at which a wrong comparison shows."""
     found: dict[Family, dict[Any, None]] = {}
     for branch in (item.branch for item in plan.branches):
         for atom in branch.atoms:

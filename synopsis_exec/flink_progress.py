@@ -97,7 +97,7 @@ class _Metric:
 
 
 def ask_job(get: Callable[[str], Any], job: str) -> Answers:
-    """What Flink says now of a job; ``get`` is asked for paths such as ``/jobs/…``."""
+    """Flink's answers on a job at this moment; ``get`` fetches paths such as ``/jobs/…``."""
     found = {path: get(path) for path in (f"/jobs/{job}", f"/jobs/{job}/checkpoints")}
     last = structured(found[f"/jobs/{job}/checkpoints"], _Checkpoints, closed=False).latest.completed
     if last is not None:
@@ -159,7 +159,7 @@ def _watermarks(metrics: tuple[_Metric, ...], source: bool) -> Iterator[int]:
 
 
 def live_answers(url: str, pause: float) -> Iterator[str]:
-    """What Flink answers of the job at ``http://host:8081/jobs/ID``, as lines of JSON, after
+    """Flink's answers on the job at ``http://host:8081/jobs/ID``, as lines of JSON, after
     each pause in seconds, until it ends.
 
     Raises InputError where there is no such job.

@@ -57,7 +57,7 @@ class OperationRows:
     columns: tuple[Column, ...]
 
     def name(self, place: int) -> str:
-        """What a column of the tree is called in the engine."""
+        """The engine's name for a column of the tree."""
         return f"c{self.places.index(place)}"
 
     def kind(self, place: int) -> Column:

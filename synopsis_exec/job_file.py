@@ -48,7 +48,7 @@ class CompiledJob:
 
     @property
     def text(self) -> str:
-        """What `job.py` is."""
+        """The text of `job.py`."""
         return job_text(self.job, self.plan)
 
     def write(self, folder: Path) -> Path:

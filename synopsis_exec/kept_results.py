@@ -51,7 +51,7 @@ class KeptResults:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What the plan gives of a match."""
+        """The columns of a match that the plan gives."""
         return tuple(slot.column for slot in self.slots)
 
     def place_of(self, place: int) -> int:
@@ -73,7 +73,7 @@ class KeptResults:
 
 
 def kept_results(branches: Sequence[Branch], columns: Sequence[Column]) -> KeptResults | None:
-    """What branches keep for results with some columns; None where these are what is kept."""
+    """The columns that branches keep for results; None where they keep the results' own."""
     if not any(isinstance(output.value, Computed) for branch in branches for output in branch.outputs):
         return None
     slots: list[_Slot] = []

@@ -62,7 +62,7 @@ class MadeOperators:
         return replace(item, columns=(*item.columns, *more), ends_keys=ends) if names else item
 
     def marking(self, read: Sequence[Input], clocks: Sequence[str]) -> list[Input]:
-        """What is read for its punctuations only, or for the timestamps at which there are results."""
+        """The inputs that are read only for their punctuations, or for the timestamps of results."""
         names = sorted({*self.ending, *clocks} - {item.name for item in read})
         tables = (self.catalog.table(name) for name in names)
         return [
@@ -283,7 +283,7 @@ def is_scan(synopsis: SynopsisPlan) -> bool:
 
 
 def names_of(columns: Iterable[Column]) -> tuple[str, ...]:
-    """What columns are called."""
+    """The names of columns."""
     return tuple(column.name for column in columns)
 
 

@@ -98,7 +98,7 @@ def run_embedded_job(request: Request, emit: Emit) -> int:
 
 
 def _measuring(emit: Emit, sizes: Callable[[], dict[str, int]]) -> Callable[[JobReport], None]:
-    """What passes a job's reports on, each of a batch with the sizes that there are then."""
+    """A function that passes a job's reports on, those of batches with the current sizes."""
     begun, rows = time.monotonic(), 0
 
     def note(report: JobReport) -> None:
@@ -252,7 +252,7 @@ def _frame(spark: SparkSession, request: Request, sql: str) -> DataFrame:
 
 
 def in_one_line(error: Exception) -> str:
-    """What Spark says, without Java's stack."""
+    """Spark's message without Java's stack."""
     text = str(error).strip() or type(error).__name__
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     best = next((line for line in lines if _NO_EQUALITY in line), lines[0])

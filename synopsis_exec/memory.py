@@ -56,7 +56,7 @@ class Curve(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured.
+    """The result of a measurement.
 
     ``limit`` is M for the generated streams, in entries, ``limit_bytes`` in bytes (None: strings may be of any length):
     both may depend on the streams' rates and on relations. ``in_order`` are streams of which the job was told that rows
@@ -101,7 +101,7 @@ class Measurement:
 
     @property
     def curve(self) -> Curve:
-        """What the entries did over all tuples."""
+        """How the number of entries developed over all tuples."""
         if not self.within:
             return Curve.OVER
         if self.peak == self.limit:

@@ -42,7 +42,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class NativeState:
-    """What the process that runs Spark's own operators says of them: why Spark refuses the query, or how it ended."""
+    """The state of the process that runs Spark's own operators: why Spark refuses the query, or how it ended."""
 
     refused: str = ""
     keyed: str = ""

@@ -15,7 +15,7 @@ from streambound_runtime.promises import PeriodContract
 
 
 def contracts_of_block(part: PeriodPart, catalog: Catalog) -> dict[str, PeriodContract]:
-    """What a SEQ block asks of its streams and relations, by their names."""
+    """The contracts that a SEQ block needs of its streams and relations, by their names."""
     found = {}
     for table in (*part.streams, *(table for table, _ in part.relations)):
         period = table.period
@@ -33,7 +33,7 @@ def contracts_of_block(part: PeriodPart, catalog: Catalog) -> dict[str, PeriodCo
 
 
 def contracts_as_of(names: Iterable[str], catalog: Catalog) -> dict[str, PeriodContract]:
-    """What a statement asks of the relations that it reads as of a time (`analyzer.algebra.valid_rows`)."""
+    """The contracts of the relations that a statement reads as of a time (`analyzer.algebra.valid_rows`)."""
     tables = (catalog.table(name) for name in names)
     return {table.name: _contract(table, catalog) for table in tables if table is not None}
 

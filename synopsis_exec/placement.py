@@ -104,7 +104,7 @@ def _remembered(plan: Plan) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What an operator demands: a key within one of the ``options``; ``why`` says what other keys would break."""
+    """The demand of an operator: a key within one of the ``options``; ``why`` says what other keys would break."""
 
     why: str
     options: Sequence[Columns] = ()
@@ -175,7 +175,7 @@ def _encoding(stream: Stream, name: str) -> tuple[str, int, bool]:
 
 @dataclass
 class _Dividing:
-    """What each operator of a job demands of the key, in turn, and which streams' columns its own columns are."""
+    """The demands of a job's operators on the key, in turn, and the streams' columns from which theirs come."""
 
     job: JobSpec
     plans: Mapping[str, Plan]
@@ -284,7 +284,7 @@ class _Dividing:
 
 
 def _in_all(several: Sequence[Places]) -> Places:
-    """What is known of rows that come from several inputs: what is known of all of them."""
+    """The places that are known for rows from each of several inputs."""
     if not several:
         return {}
     first, *others = several

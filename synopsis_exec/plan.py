@@ -282,7 +282,7 @@ def _check_nested(query: Query, item: Input, expressions: tuple[str, ...]) -> No
 
 
 def _contract(table: DeclaredTable) -> str:
-    """What a table's declaration says of its rows, as text to hash."""
+    """A table's declaration of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     rest = f" {table.arrival}" if table.arrival != STRICT else ""
     rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""

@@ -73,7 +73,7 @@ class Input:
 
 
 class ReadsInputs:
-    """What a plan says of the streams and relations that its job reads."""
+    """The streams and relations that a plan's job reads."""
 
     __slots__ = ()
     inputs: tuple[Input, ...]
@@ -153,7 +153,7 @@ class BranchPlan:
 
     @property
     def facts(self) -> Facts:
-        """What is known of the branch."""
+        """The facts of the branch."""
         return self.synopsis.facts
 
     @property

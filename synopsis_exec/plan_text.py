@@ -62,7 +62,7 @@ def _states_in_words(plan: PlannedCircuit) -> list[str]:
 
 
 def promises_in_words(plan: Plan | PlannedCircuit) -> list[str]:
-    """What the job relies on that it cannot check."""
+    """The promises that the job relies on but cannot check."""
     periods = plan.periods.items() if isinstance(plan, PlannedCircuit) else ()
     return [
         f"that no {period.variable} of {name} returns after its row has ended: keys are checked among valid rows"

@@ -79,7 +79,7 @@ def write_feed(
     batches: int,
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, int]:
-    """So many tuples of a feed as so many micro-batches in ``folder / "in"``; returns the rows per stream.
+    """Write ``tuples`` of a feed as ``batches`` micro-batches to ``folder / "in"``; returns the rows per stream.
 
     The feed's endings are in the last one. In a batch, every stream has a file, though it may be empty, so that the
     streams stay side by side. Where some tuples are punctuations of keys, the others are in `rows_in`, too.
@@ -146,7 +146,7 @@ def change_writer(item: Input) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _beside(records: ChangeRecords) -> tuple[str, ...]:
-    """What no row has, as its record does."""
+    """The columns that only a record has, not its row."""
     return (*records.beside, records.time)
 
 

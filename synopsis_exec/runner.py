@@ -70,9 +70,9 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
+    """The figures of a run: rows per stream, quarantined rows by reason, results, and entries against the bound M.
 
-    Of quarantined rows the last ones, ``only_counted`` of them, were not written. Without an ``output`` the results
+    The last ``only_counted`` quarantined rows were not written. Without an ``output`` the results
     went to the catalog's sink alone, and without a ``quarantine`` such rows did. ``waited_for`` are the streams that
     held back the output until the input ended, each with since when.
     """
@@ -156,7 +156,7 @@ def run_query(
 def runs_on_spark(
     compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], engine: str | None, also: str = ""
 ) -> bool:
-    """Whether a job runs on Spark, by the ``engine`` that is asked for, or else where it needs Spark.
+    """Whether a job runs on Spark: by the ``engine`` if one is chosen, else if it needs Spark.
 
     ``options`` are those of the job's command line; ``also`` is what else needs Spark, in words. Raises UsageError
     where it cannot run so, with what is missing.
@@ -359,7 +359,7 @@ def summary_of(reports: Sequence[JobReport], status: int, log: Path) -> SummaryR
 
 
 def failure(last: JobReport | None, status: int, log: Path) -> StreamboundError:
-    """What to raise after a job that ended with a status and a last report."""
+    """The error for a job that ended with a status and a last report."""
     if isinstance(last, ErrorReport):
         return _ERRORS.get(last.error, StreamboundError)(last.message, remedy=_REMEDIES.get(last.error, ""))
     text = log.read_text(encoding="utf-8", errors="replace")

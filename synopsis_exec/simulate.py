@@ -118,7 +118,7 @@ def _whole(value: Value | Decimal) -> Value:
 def operator_of_circuit(
     circuit: CircuitPlan, relations: Mapping[str, list[Row]], streams: Sequence[Stream] = ()
 ) -> Engine:
-    """What runs a circuit in this process."""
+    """The engine that runs a circuit in this process."""
     return Engine(circuit, relation_tables(relations), evaluated, streams)
 
 
@@ -177,7 +177,7 @@ def _note(
 
 
 def evaluated(node: MapNode, rows: pa.Table) -> pa.Table:
-    """What Spark computes in a job, by the interpreter of expressions; raises NotKnown where only Spark knows."""
+    """The columns that Spark computes in a job, by the interpreter of expressions; raises NotKnown where it cannot."""
     kinds = {name: kind for name, text in node.given if (kind := parse_type(text)) is not None}
     types = [kind for _, text in node.columns if (kind := parse_type(text)) is not None]
     expressions = [read(parsed(text), kinds) for text in node.expressions]

@@ -24,7 +24,7 @@ class StateOperator:
 
 @dataclass(frozen=True, slots=True)
 class SourceProgress:
-    """What a stream has brought."""
+    """The rows that a source has brought."""
 
     description: str = ""
     numInputRows: int = 0
@@ -32,7 +32,7 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What Spark says of a micro-batch, by Spark's names; ``eventTime`` has ``watermark``, ``min`` and ``max``."""
+    """Spark's progress of a micro-batch, by Spark's names; ``eventTime`` has ``watermark``, ``min`` and ``max``."""
 
     batchId: int = 0
     runId: str = ""
@@ -42,7 +42,7 @@ class Progress:
     stateOperators: tuple[StateOperator, ...] = ()
 
     def time(self, name: str) -> int | None:
-        """An event time in microseconds; None where none is told."""
+        """An event time in microseconds; None if it is missing."""
         told = self.eventTime.get(name)
         return None if told is None else int((datetime.fromisoformat(told) - _EPOCH) / timedelta(microseconds=1))
 

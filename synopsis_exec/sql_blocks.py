@@ -83,7 +83,7 @@ def _kinds(branch: Subplan, columns: Mapping[tuple[str, str], str]) -> dict[str,
 
 
 def _kept(branch: Subplan) -> Iterable[tuple[int, Sequence[Term]]]:
-    """What entries of tables are made of."""
+    """The terms of the entries of tables."""
     for transition in branch.transitions:
         if transition.target is not None:
             yield transition.target, transition.values

@@ -36,7 +36,7 @@ def stale(folder: Path, job: CompiledJob | CompiledPeriodJob) -> tuple[list[str]
 
 
 def _content(file: Path) -> bytes | None:
-    """What a file holds; None where it is not there. Raises InputError where it cannot be read."""
+    """The content of a file; None if it does not exist. Raises InputError if it cannot be read."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -97,7 +97,7 @@ def causes(text: str, new: JobSpec) -> list[str]:
 
 
 def _declared(job: JobSpec) -> tuple[object, ...]:
-    """What the catalog says: of streams and relations all but what a query needs of them."""
+    """The catalog's part of a job: streams and relations without what the query needs of them."""
     streams = tuple(replace(stream, needs=(), useful=(), derived=()) for stream in job.streams)
     relations = tuple(replace(relation, needs=(), derived=()) for relation in job.relations)
     return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine, job.quarantine_limit

@@ -49,7 +49,7 @@ def bound_formula(query: Plan) -> formula.Formula:
 
 
 def quantities(query: Plan) -> dict[str, formula.Formula]:
-    """What the symbols of a formula stand for."""
+    """The quantities of a formula's symbols."""
     found: dict[str, formula.Formula] = {}
     for stream in query.streams:
         name = symbol("c", stream.name)

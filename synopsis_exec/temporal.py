@@ -246,7 +246,7 @@ def _there(df: DataFrame, names: Sequence[str]) -> None:
 
 
 def _random(df: DataFrame, rows: PeriodRows | None, key: str | None, probability: str | None) -> PeriodRows:
-    """What is declared of rows that have a key and a probability."""
+    """The declaration of rows with a key and a probability."""
     if rows is None or key is None or probability is None:
         raise UsageError("rows with a lineage have a period, a key and a probability")
     kinds = {name.lower(): (name, parse_type(kind)) for name, kind in df.dtypes}
@@ -258,7 +258,7 @@ def _random(df: DataFrame, rows: PeriodRows | None, key: str | None, probability
 
 
 def _error(found: Diagnostic) -> InputError:
-    """What is wrong with a statement; a traceback shows where, and the way out, below it."""
+    """The error of a statement; a traceback shows the place and the way out below it."""
     message, span = f"{found.code} {found.message}", found.span
     error = InputError(message, file=found.file, line=span.line, column=span.column, remedy=found.help)
     error.add_note(f"  --> {error.where}")

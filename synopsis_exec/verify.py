@@ -64,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the trials have shown; ``difference`` is None where every timestamp of each is equal.
+    """The result of the trials; ``difference`` is None if every timestamp of each is equal.
 
     ``engine`` has run the job and the statement: "embedded", with the reference evaluator, or "spark".
     ``never`` says that the query's conditions contradict each other, so that no rows ever give a result; ``time``
@@ -199,7 +199,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Shrunk(Generic[T]):
-    """What is left, after how many trials, and whether nothing more can go (else the trials ended)."""
+    """The remaining rows, the number of trials, and whether no more rows can be dropped (else the trials ended)."""
 
     items: tuple[T, ...]
     trials: int

@@ -110,7 +110,7 @@ def values_of(call: AggregateCall) -> KeptValues | NoAggregate | None:
 
 
 def computed_of(call: AggregateCall) -> tuple[Scalar, ...]:
-    """What a call is computed of, first what it may be the value of."""
+    """The operands of a call; the first is the one whose value the call may return."""
     found = values_of(call)
     if not isinstance(found, KeptValues):
         return call.arguments
@@ -190,7 +190,7 @@ def _within_group(call: AggregateCall) -> KeptValues | NoAggregate:
 def _at(
     call: AggregateCall, value: Scalar, given: Scalar | None = None, descending: bool = False
 ) -> KeptValues | NoAggregate:
-    """The percentile at a part, or in the middle: at 0 or 1 it is the least or greatest value, but for its type."""
+    """The percentile at a part, or the median; at 0 or 1 the least or greatest value, with the percentile's type."""
     part = 0.5 if given is None else _part(given)
     if part is None:
         return NoAggregate(_PART, refused=True)

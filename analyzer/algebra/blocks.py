@@ -35,7 +35,7 @@ def is_block(tree: nodes.Tree, catalog: Catalog) -> bool:
 
 
 def decided_on_arrival(join: nodes.Join, catalog: Catalog) -> tuple[nodes.Tree, nodes.Tree] | None:
-    """The side of a join whose rows are kept and the one that is asked for partners, where that does not change."""
+    """The preserved side of a join and the side of its partners, if the latter does not change."""
     right = join.kind is nodes.JoinKind.RIGHT
     kept, asked = (join.right, join.left) if right else (join.left, join.right)
     decided = join.kind is not nodes.JoinKind.FULL and is_static(asked, catalog) and not (right and join.using)

@@ -207,7 +207,7 @@ def is_bucket(node: exp.Expr) -> bool:
 
 
 def _calls(node: exp.Expr) -> Iterator[exp.Anonymous]:
-    """The calls that mean buckets of time, in no subquery: what asks for an end of one means it, too."""
+    """The calls that mean buckets of time, outside of subqueries; `TUMBLE_START(…)` and the like included."""
     if isinstance(node, exp.Query):
         return
     if isinstance(node, exp.Anonymous) and is_bucket(node):
@@ -255,7 +255,7 @@ def _is_end(node: exp.Expr, call: exp.Expr) -> bool:
 
 
 def _asks_last(scope: list[exp.Expr]) -> bool:
-    """Whether one of these asks for the last moment of a bucket."""
+    """Whether one of these expressions is the last moment of a bucket."""
     calls = (call.name.lower() for one in scope for call in one.find_all(exp.Anonymous))
     return any(name == "window_time" or name.endswith("_rowtime") for name in calls)
 

@@ -50,9 +50,9 @@ def with_latest(node: exp.Select, columns: ColumnsOf, fresh: Callable[[str], str
 
 @dataclass
 class _Asked:
-    """The latest row of ``rows`` that is asked for, under an alias, and what is shown of it.
+    """A join with the latest row of ``rows``, under an alias, and the columns that it selects.
 
-    ``inside``: it is a subquery's, whose own columns hide those outside.
+    ``inside``: the row is a subquery's, whose own columns hide outer ones.
     """
 
     alias: str
@@ -65,7 +65,7 @@ class _Asked:
 
 
 def _asked(join: exp.Join, columns: ColumnsOf) -> _Asked | None:
-    """What a join asks for; None for another one."""
+    """A join with the latest row, read; None for any other join."""
     inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
     if (not inner and join.side != "LEFT") or join.args.get("using"):
         return None
@@ -90,7 +90,7 @@ def _asked(join: exp.Join, columns: ColumnsOf) -> _Asked | None:
 
 @dataclass
 class _Latest:
-    """Rows of an entry of FROM, with those of another one that is asked for."""
+    """Rows of an entry of FROM, each with the latest row of another entry."""
 
     first: exp.Expr
     outer: Schema
@@ -175,7 +175,7 @@ class _Latest:
 
     @property
     def shown(self) -> dict[str, exp.Expr]:
-        """What is shown of the latest row, by names that no other column has."""
+        """The selected columns of the latest row, by names that no other column has."""
         return {self._called(name): value for name, value in self.asked.items.items()}
 
     def _called(self, name: str) -> str:
@@ -217,7 +217,7 @@ class _Latest:
         )  # fmt: skip
 
     def _mine(self, node: exp.Expr) -> ViewColumn | None:
-        """The column of the rows that are asked for; None for another expression."""
+        """The column of the latest row that an expression is; None for any other expression."""
         return _only(node, self.inner, () if self.asked.inside else self.outer)
 
     def _theirs(self, node: exp.Expr) -> ViewColumn | None:

@@ -116,7 +116,7 @@ class Subqueries:
         return tree, left
 
     def asked(self) -> AskedRelations:
-        """What joins rows with the relations that are asked."""
+        """The reader of subqueries over relations, which joins rows with these."""
         return AskedRelations(self.catalog, self.scalar, self.lowered, self.fresh)
 
     def _either(self, tree: nodes.Tree, part: exp.Expr, clause: exp.Expr) -> nodes.Tree | None:
@@ -383,7 +383,7 @@ class Subqueries:
 
 
 def _asked(query: exp.Query) -> tuple[exp.Expr, nodes.ApplyKind | None, list[exp.Expr]]:
-    """Where a subquery stands in an expression, what is asked of it, and what its rows are compared with."""
+    """The expression around a subquery, the kind of the subquery, and the operands its rows are compared with."""
     around = query.parent
     while isinstance(around, exp.Subquery) and isinstance(around.parent, exp.Subquery | exp.In | exp.Exists):
         around = around.parent

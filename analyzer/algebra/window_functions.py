@@ -34,7 +34,7 @@ class Looks(Enum):
 
 
 class Gives(Enum):
-    """What a function over a window is."""
+    """The kinds of results of functions over windows."""
 
     NUMBER = auto()
     """An INT from 1 on."""
@@ -146,12 +146,12 @@ def _is_never_negative(node: exp.Expr, least: LeastValue) -> bool:
 
 
 def is_rank(call: WindowCall) -> bool:
-    """Whether a function numbers rows in order, so that a condition on it asks for the first ones."""
+    """Whether a function numbers rows in order, so that a condition on it selects the first ones."""
     return window_function(call).looks is Looks.SO_FAR
 
 
 def is_beside(call: WindowCall) -> bool:
-    """Whether a function gives the value of a row so many rows away: LAG or LEAD."""
+    """Whether a function gives the value of a row at a fixed distance: LAG or LEAD."""
     return window_function(call).looks in (Looks.BACK, Looks.AHEAD)
 
 
@@ -166,7 +166,7 @@ def number_of(call: WindowCall) -> int:
 
 
 def operands(call: WindowCall) -> tuple[Scalar, ...]:
-    """What a call is computed of, without its whole number: a value, and for LAG and LEAD a default."""
+    """The operands of a call, without its whole number: a value, and for LAG and LEAD a default."""
     place = window_function(call).number
     return tuple(one for n, one in enumerate(call.arguments) if n != place)
 

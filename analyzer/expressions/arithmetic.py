@@ -63,7 +63,7 @@ def _sum(sign: int, kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
 
 
 def _result(kind: DataType, arguments: tuple[Folded, ...], operation: Operation) -> Fraction:
-    """What an operation on two numbers gives in its result's type."""
+    """The value of an operation on two numbers in its result's type."""
     left, right = arguments
     if kind.family is Family.FLOAT:
         a, b = (_floating(one, kind) for one in (left, right))
@@ -103,7 +103,7 @@ def _quotient(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
 
 
 def _half_up(value: Fraction, places: int) -> Fraction:
-    """Rounded to so many places, half away from zero."""
+    """Rounded to a number of decimal places, half away from zero."""
     unscaled = floor(abs(value) * Fraction(10) ** places + Fraction(1, 2))
     return (unscaled if value > 0 else -unscaled) / Fraction(10) ** places
 

@@ -36,7 +36,7 @@ def plain(kind: DataType) -> DataType:
 
 
 def decimal_of(digits: int, places: int) -> DataType:
-    """The decimal type of a result with so many digits in all: beyond 38 it loses places, down to six of them."""
+    """The decimal type of a result with ``digits`` in all; beyond 38 it loses decimal places, down to six."""
     if digits > MOST_PLACES:
         before = digits - places
         digits, places = MOST_PLACES, max(MOST_PLACES - before, min(places, _LEAST_PLACES))

@@ -51,7 +51,7 @@ def _of_day(name: str, part: Callable[[date], int], *ends: int) -> Function:
 
 
 def _of_time(name: str, part: int, most: int) -> Function:
-    """A part of the time of day: how many units a number of microseconds has, of which there are so many."""
+    """A part of the time of day, in units of ``part`` microseconds, from 0 to ``most``."""
 
     def value(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
         return Fraction(floor(_moment(arguments[0]) % DAY) // part % (most + 1))
@@ -60,7 +60,7 @@ def _of_time(name: str, part: int, most: int) -> Function:
 
 
 def _moved(sign: int) -> Callable[[DataType, tuple[Folded, ...]], Scalar]:
-    """A number of days later, or earlier; of three arguments, the first a unit, so many units later."""
+    """A date moved by a number of days, later or earlier; with three arguments by a number of the unit named first."""
 
     def value(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
         if len(arguments) == 3:

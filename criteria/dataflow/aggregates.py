@@ -91,7 +91,7 @@ def valued(call: nodes.AggregateCall) -> Valued | Undecided | None:
 
 
 def aggregate(tree: nodes.Aggregate, demand: Demand, context: RuleContext) -> Operation:
-    """What groups remember, and their rows; those of a union as sums in one block, or as rows of its sides."""
+    """The states of groups: over a union as sums in one block, or as rows of its sides."""
     found, block = _groups(tree, demand, context), _block_below(tree, context)
     if block is None or not has_sides(block) or not any(map(keeps_matches, found.inputs)):
         return found
@@ -141,7 +141,7 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
 def _expressions(
     tree: nodes.Aggregate, linear: Sequence[nodes.AggregateCall], of_values: Sequence[Valued]
 ) -> Iterator[nodes.Scalar | exp.Expr | None]:
-    """What keys and aggregates are computed of."""
+    """The expressions of keys and aggregates."""
     yield from (key.value for key in tree.keys)
     for call in linear:
         yield from (*call.arguments, call.filter)
@@ -359,7 +359,7 @@ def _needed(
     closing: Places,
     context: RuleContext,
 ) -> Operation:
-    """What is below: the columns of keys and of aggregates are needed."""
+    """The operator below, under a demand for the columns of keys and of aggregates."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(*one.read, one.where) for one in of_values))
     columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))

@@ -59,7 +59,7 @@ NEWEST = "(newest)"
 
 @dataclass(frozen=True)
 class RuleContext:
-    """What rules read a statement with."""
+    """The readers and options by which rules read a statement."""
 
     catalog: Catalog
     blocks: BlockReader
@@ -97,7 +97,7 @@ class RuleContext:
 
     @property
     def columns(self) -> BlockColumns:
-        """What reads some columns of blocks."""
+        """The reader of columns of blocks."""
         return BlockColumns(self.blocks, self.catalog, self.views.recursive)
 
     def is_block(self, tree: nodes.Tree) -> bool:
@@ -130,7 +130,7 @@ Read = Derivation | Undecided
 
 
 def block(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
-    """What a block remembers, and, where it is a set, its results."""
+    """The states of a block: its tables and, for a set, its results."""
     distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
     read = read_block(tree, None if distinct else demand.columns, context, distinct)
     if isinstance(read, Undecided):
@@ -229,7 +229,7 @@ def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:
 
 
 def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Violation]:
-    """What violates the bag or the set criterion."""
+    """The violations of the bag or the set criterion."""
     facts = [Facts.of(branch) for branch in split.branches]
     return [one for each in facts for one in (set_violations(each, stamped) if distinct else bag_violations(each))]
 
@@ -270,10 +270,10 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
 
 
 def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation | None:
-    """An outer, semi or anti join of two streams by the inner join's criterion; None for another one.
+    """An outer, semi or anti join of two streams by the inner join's criterion; None for any other join.
 
-    B4: a row that cannot match is final at once. B3: of a semi or anti join only the left side is shown, and waits.
-    B1: the right side is asked for existence, so that where the left one never waits, its tables are a set's.
+    B4: a row that cannot match is final at once. B3: a semi or anti join selects only left rows, and these wait.
+    B1: only the existence of right rows matters, so where left rows never wait, the tables are those of a set.
     """
     if tree.using or tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.NOT_IN):
         return None
@@ -324,7 +324,7 @@ def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:
 
 
 def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operation | None:
-    """MIN and MAX of a block's last column by its other ones, over a join that only grows (A3); None where it is none.
+    """MIN and MAX of a block's last column by its other ones, over a join of append-only inputs (A3); else None.
 
     ``MIN(e) <= z`` iff ``SELECT DISTINCT g FROM body, Z WHERE Z.ts > all AND e <= Z.z`` has a row, for a *newest
     stream* Z, a virtual one: the set criterion is asked of that query, and its tables hold the best value by key.

@@ -107,7 +107,7 @@ class CertifiedCounts:
         return made | {"rule": "recent", "number": count.closing.wait, "closing": made["closing"][:1]}
 
     def _of_side(self, tree: Tree, state: OperatorState, count: StateCount) -> Json:
-        """Why so many rows of a side wait, by what is known of pairs, and since when: from when they come."""
+        """The reason for the number of waiting rows of a side, by the facts of pairs, from their arrival on."""
         side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
         if isinstance(count.why, SumOfCounts):
@@ -224,7 +224,7 @@ class CertifiedCounts:
         return [self._count(one) for one in counts] if whole else None
 
     def _below(self, view: OperatorView) -> StateCount | None:
-        """Why there are so many groups, or different rows, of which a view has no more."""
+        """The reason for the number of groups, or distinct rows, that limits a view."""
         below = _with_as_many(self.nodes.at(view.tree))
         while below is not None:
             if (found := _other_than_all(below.view, view.rows)) is not None:
@@ -380,7 +380,7 @@ def _is_of_relations(view: OperatorView, place: int) -> bool:
 
 
 def _other_than_all(view: OperatorView, most: Size | None) -> StateCount | None:
-    """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
+    """The reason for the number of groups, or of distinct rows, by sources and values."""
     if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or most is None:
         return None
     known = [one for one in present_rows(view, view.every) if one.size == most]

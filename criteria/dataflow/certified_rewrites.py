@@ -80,7 +80,7 @@ def _paths(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 def _everywhere(
     local: Pass, made_of: Callable[[Tree], dict[str, Tree]], add: Callable[[FactLog, TreeNode], None]
 ) -> ByFacts:
-    """What a pass does by a rule of one operator, by facts about the trees that are ``made_of`` it."""
+    """A pass as a rule for one operator, with facts about the trees that ``made_of`` gives."""
 
     def steps(tree: Tree, catalog: Catalog, rule: str) -> tuple[Tree, list[Json]]:
         found = list[Json]()
@@ -112,7 +112,7 @@ def _both(tree: Tree) -> dict[str, Tree]:
 
 
 def _sides(tree: Tree) -> dict[str, Tree]:
-    """What NOT IN compares."""
+    """The sides of a NOT IN."""
     return dict(zip(("member", "values"), compared(tree) or (), strict=True))
 
 
@@ -127,7 +127,7 @@ def _are_values(log: FactLog, node: TreeNode) -> None:
 
 
 def _sums(tree: Tree, catalog: Catalog, rule: str) -> tuple[Tree, list[Json]]:
-    """What `sums_down` does, select list by select list."""
+    """`sums_down`, select list by select list."""
     found, todo = list[Json](), list[tuple[str, ...]]([()])
     while todo:
         path = todo.pop()
@@ -140,7 +140,7 @@ def _sums(tree: Tree, catalog: Catalog, rule: str) -> tuple[Tree, list[Json]]:
 
 
 def _limits(tree: Tree, catalog: Catalog, _: str) -> tuple[Tree, list[Json]]:
-    """What `ranges_down` does, limit by limit, each of the tree after those before it."""
+    """`ranges_down`, limit by limit, each on the tree after the ones before."""
     found = list[Json]()
     todo: list[tuple[tuple[str, ...], Views]] = [((), statement_views(catalog))]
     while todo:

@@ -75,7 +75,7 @@ def clipped(
 
 
 def with_clips(view: OperatorView, clips: Clips) -> OperatorView:
-    """A view whose values count as the nearest that is told apart."""
+    """A view whose values count as the nearest value within the clips."""
     columns = list(view.columns)
     for place, (least, greatest) in clips.items():
         values = columns[place].values
@@ -130,7 +130,7 @@ def _end(limit: ComparedColumn, pair: OperatorView, which: int) -> int | None:
 
 
 def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> ComparedColumn | None:
-    """What a condition compares a column with; None for one that is no inequality with another column."""
+    """The column with which a condition compares a column; None unless it is an inequality."""
     if not isinstance(condition, (*_LESS, *_GREATER, exp.NEQ)):
         return None
     left, right = _term(condition.left, pair), _term(condition.right, pair)

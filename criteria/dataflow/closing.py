@@ -32,7 +32,7 @@ class ClosingTime:
         return None if self.ahead is None else max(0, -(-(self.wait + length - 1 + self.ahead) // length))
 
     def begun(self, every: int) -> int | None:
-        """The most of those that begin every so many timestamps."""
+        """The most buckets, one beginning every ``every`` timestamps, that are open at a time."""
         return None if self.ahead is None else max(0, -(-(self.wait + self.width - 1 + self.ahead) // every))
 
     def timestamps(self, view: OperatorView, source: str) -> int | None:

@@ -227,7 +227,7 @@ def _values(view: OperatorView, place: int, closing: ClosingTime | None) -> Colu
 
 
 def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[ColumnCount]:
-    """The values of another time: of rows of a source at so many timestamps, or of those in the open buckets."""
+    """The values of another time: of rows of a source at a number of timestamps, or of rows in the open buckets."""
     column, times, null = view.columns[closing.place], view.columns[place].times, view.columns[place].values.null
     for at, one in enumerate(times):
         if one.source == NOW or one.low is None or one.high is None:
@@ -280,7 +280,7 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
 
 
 def rows_of(stream: DeclaredTable, timestamps: int) -> Size:
-    """The rows that a stream brings at so many timestamps that follow each other."""
+    """The most rows that a stream brings at a number of consecutive timestamps."""
     return rows_at(stream.name, stream.max_per_timestamp, stream.max_rate, timestamps)
 
 
@@ -320,7 +320,7 @@ def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -
 
 
 def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
-    """The rows that an append-only view adds at so many timestamps, as it closes by the time at which rows come."""
+    """The rows that an append-only view, closing by arrival time, adds at a number of timestamps."""
     for place, column in enumerate(view.columns):
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)

@@ -45,7 +45,7 @@ _WAYS_OUT: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class JudgedOperators(Judged):
-    """What is said of a statement's operators, with how they were judged."""
+    """The report on a statement's operators, with their judgement."""
 
     judgement: Judgement = field(kw_only=True, repr=False, compare=False)
 
@@ -58,9 +58,9 @@ class JudgedOperators(Judged):
 def decided_operators(
     statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False
 ) -> JudgedOperators | Diagnostic | None:
-    """What a statement remembers; None where the front end has better words for why nothing is said.
+    """The states of a statement; None where the front end explains better why there are none.
 
-    A diagnostic where it means nothing, such as a sum of texts, or where no rule speaks of one of its operators.
+    A diagnostic for a meaningless statement, such as a sum of strings, or an operator without a rule.
     """
     if lowered.tree is None or lowered.positions is None:
         return None
@@ -78,7 +78,7 @@ def decided_operators(
 
 
 def of_judgement(judgement: Judgement) -> JudgedOperators:
-    """What is reported of a judgement whose operators all have a rule."""
+    """The report on a judgement whose operators all have a rule."""
     if judgement.entries is not None:
         return JudgedOperators(reported_states(judgement), clocks=judgement.clocks, judgement=judgement)
     from streambound.criteria.dataflow.findings import violations
@@ -87,7 +87,7 @@ def of_judgement(judgement: Judgement) -> JudgedOperators:
 
 
 def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:
-    """What keeps a statement from being decided, at the operator; None where that has no place in the SQL."""
+    """The diagnostic of an operator that cannot be decided; None if it has no place in the SQL."""
     operator = one.operator
     if one.finding is not None:
         return one.finding

@@ -16,7 +16,7 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is needed of rows: the values of ``columns``.
+    """The demand on an operator's rows: the values of ``columns``.
 
     ``most`` has the greatest values that matter of some columns; ``apart`` by how much one column is above another at
     most in rows that matter. ``once``: duplicates do not matter. ``final``: only rows that do not change any more do.
@@ -54,7 +54,7 @@ def everything(view: OperatorView) -> Demand:
 
 
 def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
-    """What a select list needs of its input."""
+    """The demand of a select list on its input."""
     items = values_of(tree.items, given.schema)
     columns = frozenset[int]().union(*(given.read_by(items[place]) for place in demand.columns))
     limited = {*demand.most, *chain.from_iterable(demand.apart)}

@@ -147,7 +147,7 @@ class FactLog:
         return {"rule": "apart", "uses": [*uses, *(self.time(rows, int(place), one.source) for place, one in times)]}
 
     def _of_function(self, node: TreeNode, column: int) -> Json:
-        """What is known of aggregates, by their arguments, and of functions over windows: where their values begin."""
+        """The facts of aggregates, by their arguments, and of functions over windows: where their values begin."""
         own, made = node.view.columns[column].values, dict[str, Any](rule="function")
         match node.tree:
             case nodes.Aggregate(keys=keys, calls=calls):
@@ -202,7 +202,7 @@ class FactLog:
 
     @staticmethod
     def _left(node: TreeNode, column: int) -> ValueSet:
-        """What the parts of a condition leave of a column, one by one."""
+        """The values of a column that satisfy the parts of a condition, taken one by one."""
         rows, place = row_of(node, column)
         found, given = rows.view.columns[place].values, row_schema(node)
         for one in conditions_of(node):
@@ -211,7 +211,7 @@ class FactLog:
         return found
 
     def _narrowed(self, node: TreeNode, column: int) -> Json:
-        """What the input says, and the atoms of the condition; a path where these are not enough."""
+        """The facts of the input and the atoms of the condition; a path of differences where these are not enough."""
         rows, place = row_of(node, column)
         wanted, atoms = node.view.columns[column].values, list[int]()
         found, uses = ANYTHING, list[int]()
@@ -248,7 +248,7 @@ class FactLog:
         return made | {"set": found}
 
     def _beside_others(self, node: TreeNode, column: int, part: exp.Expr, found: ValueSet, uses: list[int]) -> ValueSet:
-        """What a part of the condition leaves of a column by what is known of others: which ways of an OR can be."""
+        """The values of a column that satisfy a part of the condition, whose possible alternatives other facts tell."""
         known = {column: found}
         for place in sorted(node.view.read_by(part) - {column}):
             rows, at = row_of(node, place)
@@ -411,7 +411,7 @@ class FactLog:
         return {"rule": "latest", "uses": uses}
 
     def _beside(self, node: TreeNode, column: int, own: TimePromise, name: str) -> int:
-        """What a promise about one source says of another one, by how far their times are apart."""
+        """A promise about one source, moved to another one by the distance of their times."""
         direct = node.view.columns[column].time(name, own.function)
         if direct is not None:
             return self.time(node, column, name, own.function)

@@ -61,7 +61,7 @@ _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
 def violations(judgement: Judgement) -> tuple[Violation, ...]:
-    """What is said of the states of a statement that have no size, each once."""
+    """The findings on the states of a statement that have no size, each once."""
     positions = judgement.context.blocks.positions
     reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
     states = [one.state for one in states_without_size(judgement.operation)]
@@ -89,14 +89,14 @@ class WrittenColumn:
 
 @dataclass(frozen=True)
 class _Findings:
-    """What is said of the states of one statement, whose tree is the ``root``."""
+    """The findings on the states of one statement, whose tree is the ``root``."""
 
     positions: Positions
     views: Views
     root: nodes.Tree
 
     def of(self, state: OperatorState) -> Iterator[Violation]:
-        """What is said of a state without a size."""
+        """The findings on a state without a size."""
         if state.violations:
             asked = isinstance(state.operator.syntax, exp.Subquery)
             for one in state.violations:
@@ -185,7 +185,7 @@ class _Findings:
                     yield replace(found, help=self._without_number(tree, place) or found.help)
 
     def _without_number(self, tree: nodes.Tree, place: int) -> str:
-        """What would bound a column of groups, or of distinct rows, that is of a key which punctuations end."""
+        """Advice for a column of groups, or of distinct rows, that belongs to a key which punctuations end."""
         rows = self.views.of(keyed_rows(tree) if isinstance(tree, nodes.Aggregate) else tree)
         keys = (one for one in held_keys(rows, rows.every) if place in one.places and one.key.max_open is None)
         return next((_OPEN.format(one.key.stream) for one in keys), "")
@@ -213,7 +213,7 @@ class _Findings:
         place: int | None = None,
         code: Code = Code.UNBOUNDED_PROJECTION,
     ) -> Violation:
-        """What is said of an expression, of which the column at a place is unbounded, or else the first that is."""
+        """The finding on an expression, at its unbounded column in a position, or else at the first unbounded one."""
         node, view = at.node, at.view
         read = sorted(view.read_by(node))
         place = place if place is not None else next((p for p in read if view.columns[p].values.size is None), None)
@@ -239,7 +239,7 @@ class _Findings:
         return view.schema[place]
 
     def _help(self, view: OperatorView, place: int, name: str) -> str:
-        """What would bound a column of a stream's rows; nothing of another one."""
+        """Advice for bounding a column of a stream's rows; empty for any other column."""
         declared, tables = view.schema[place].column, [view.sources[one].table for one in view.origins[place]]
         if declared is None or len(tables) != 1 or tables[0] is None:
             return ""

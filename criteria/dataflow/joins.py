@@ -51,7 +51,7 @@ _MOST_COMPARED = 12
 
 
 def join(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
-    """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
+    """The states of a join, by the exact criterion of two streams, or by its sides' rows."""
     if asks_for_newest(tree):
         return _recent(tree, demand, context)
     if (version := version_of(tree.right)) is not None:
@@ -95,9 +95,9 @@ def _untested(tree: nodes.Join, context: RuleContext) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of a join by what is known of pairs, and how far values that only conditions read are told apart.
+    """Both sides of a join, by the facts of pairs, with the clips of values that only conditions read.
 
-    ``clips`` are the least and the greatest value of columns that are told apart, by their places in a side.
+    ``clips`` are the least and the greatest distinguished value of columns, by their positions in a side.
     """
 
     left: OperatorView
@@ -106,7 +106,7 @@ class Sides:
 
 
 def sides_of_pairs(tree: nodes.Join, demand: Demand, context: RuleContext) -> Sides:
-    """What a join's condition leaves of the rows of its sides that may have partners."""
+    """The facts of those rows of both sides that may have partners."""
     left, right = context.views.of(tree.left), context.views.right_of_pairs(tree)
     pair = context.views.pairs(tree)
     mine, theirs = sides_of(tree, demand, left, pair)
@@ -156,7 +156,7 @@ def _of_views(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operati
 
 
 def _with_key(side: nodes.Tree, demand: Demand, context: RuleContext) -> Demand:
-    """What is needed of a side, whose rows have the key that they go with (K3)."""
+    """The demand of a side, with the key by which its rows expire (K3)."""
     if context.one_key is None or is_static(side, context.catalog):
         return demand
     held = key_places(side, context, len(context.one_key.attributes))
@@ -170,7 +170,7 @@ def _closing(state: OperatorState) -> Places:
 
 
 def _best(tree: nodes.Join, right: OperatorView, width: int, pair: OperatorView, places: Places) -> list[BestValue]:
-    """The columns of rows whose existence is asked of which the best value is enough: of rows that nothing takes back.
+    """The columns of which the best value is enough, where only the existence of append-only rows matters.
 
     One at a time: of two columns each value of one may be best with some value of the other.
     """
@@ -188,7 +188,7 @@ def _side(
     ways: Sequence[tuple[Places, BestValue | None]],
     context: RuleContext,
 ) -> OperatorState | None:
-    """What is remembered of one side, of whose rows those count that differ in some columns, in one of several ways."""
+    """The state of one side: the rows that differ in some columns, counted in one of several ways."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
     if is_static(side, context.catalog):
@@ -224,7 +224,7 @@ def _one_of_each(tree: nodes.Join, places: Places, first: int, pair: OperatorVie
 
 
 def sides_of(tree: nodes.Join, demand: Demand, left: OperatorView, pair: OperatorView) -> tuple[Demand, Demand]:
-    """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
+    """The demand of a join on its sides: the values that its condition reads, and the demand on its rows."""
     width = len(left.schema)
     read = pair.read_by(tree.condition, tree.member)
     ours = {place: place for place in range(width)}
@@ -258,7 +258,7 @@ def _rows_apart(tree: nodes.Join, demand: Demand, context: RuleContext) -> Opera
 
 
 def with_partners(tree: nodes.Join) -> nodes.Join:
-    """A semi or anti join with the rows that it asks for; another join as it is."""
+    """A semi or anti join as a left join, which has its partners' columns; any other join unchanged."""
     return replace(tree, kind=nodes.JoinKind.LEFT) if tree.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI) else tree
 
 

@@ -52,7 +52,7 @@ _STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a statement remembers: it is bounded if every operator has a rule and each of its states a size."""
+    """The states of a statement: it is bounded if every operator has a rule and each state a size."""
 
     operation: Operation
     context: RuleContext = field(repr=False)
@@ -83,9 +83,9 @@ class Judgement:
 
 
 def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
-    """What a statement remembers; None where it means nothing.
+    """The states of a statement; None if it has no meaning in the algebra.
 
-    What asks relations that do not change is decided when a row comes, or joined with them: the better of the two.
+    Conditions on relations that do not change are decided on arrival, or joins with them: the better of the two.
     """
     found = judge_lowered(statement, lower(statement, catalog), catalog)
     if found is None or found.entries is not None:
@@ -95,7 +95,7 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
 
 
 def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False) -> Judgement | None:
-    """What a statement remembers, as it was lowered; ``joining`` says that what it asks of relations is joined."""
+    """The states of a lowered statement; with ``joining``, relations in conditions are joined."""
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
@@ -152,9 +152,9 @@ def _unique_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorSta
 
 
 def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
-    """An operator and all below it, with what they remember where so much is needed of its rows.
+    """An operator and all below it, with their states under a demand on its rows.
 
-    What has no bound for all keys together may have one for each key that ends (K3).
+    An operator without a bound for all keys together may have one for each key that ends (K3).
     """
     found = _of_all_keys(tree, demand, context)
     return found if found.entries is not None else for_each_key(tree, demand, context) or found
@@ -175,7 +175,7 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
 
 
 def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
-    """What one operator remembers, and all below it."""
+    """The states of one operator and of all below it."""
     if (words := _unread(tree, demand, context)) is not None:
         return without_rule(tree, words)
     match tree:

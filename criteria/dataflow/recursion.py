@@ -30,7 +30,7 @@ _NOT_MONOTONE = "a recursion that takes rows away from itself, or aggregates the
 
 
 def fixpoint(tree: nodes.Fixpoint, demand: Demand, context: RuleContext) -> Operation:
-    """What a recursion remembers."""
+    """The states of a recursion."""
     if not tree.distinct:
         return without_rule(tree, "recursion by UNION ALL, which need not end")
     if (operator := not_monotone(tree.step, tree.name)) is not None:
@@ -146,7 +146,7 @@ def _unread_item(node: exp.Expr, given: OperatorView, mine: Places) -> str | Non
 
 
 def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
-    """What the comparisons of a condition compare."""
+    """The operands of the comparisons in a condition."""
     node = node.unnest()
     if isinstance(node, exp.And | exp.Or | exp.Not):
         for part in node.iter_expressions():

@@ -67,7 +67,7 @@ def _of_operation(operation: Operation, number: int, judgement: Judgement) -> It
 
 
 def _name(tree: nodes.Tree, state: OperatorState, number: int) -> str:
-    """What a state is called, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
+    """The name of a state, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
     more = "" if state.what in ("groups", "rows", "results", "relation", "distinct") else f" {state.what}"
     return f"{_called(tree, number)}{more}"
 
@@ -77,7 +77,7 @@ def _called(tree: nodes.Tree, number: int) -> str:
 
 
 def operator_name(operation: Operation, judgement: Judgement) -> str:
-    """What an operator is called among those of its statement, such as ``groups 2``."""
+    """The name of an operator among those of its statement, such as ``groups 2``."""
     numbers = (n for n, one in enumerate(judgement.operation.every(), start=1) if one is operation)
     return _called(operation.tree, next(numbers, 1))
 

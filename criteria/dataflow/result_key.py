@@ -25,7 +25,7 @@ def result_key(statement: Statement, catalog: Catalog) -> tuple[int, ...]:
 
 
 def without_key(statement: Statement, lowered: Lowered, catalog: Catalog) -> Diagnostic | None:
-    """Why a statement that asks for the row of each key cannot have it; None where it can."""
+    """Why a statement with `emit upsert` has no key; None if it has one."""
     found = _view(lowered, catalog)
     if not statement.upserts or statement.emit is None or found is None or _chosen(*found):
         return None
@@ -55,7 +55,7 @@ def _chosen(view: OperatorView, views: Views) -> tuple[int, ...]:
 
 
 def _keys(tree: nodes.Tree, views: Views) -> Iterator[Places]:
-    """The keys of an operator's rows; a column that has one value in all of them tells none apart."""
+    """The keys of an operator's rows, without columns that have the same value in all rows."""
     view = views.of(tree)
     yield from view.keys
     match tree:

@@ -25,7 +25,7 @@ from streambound_runtime.operators.asked_rows import AskedRows
 
 
 class Entry(StrEnum):
-    """What an entry of a state holds beside its key."""
+    """The content of an entry beside its key."""
 
     NUMBER = "number"
     """How many rows there are."""
@@ -71,7 +71,7 @@ class ColumnCount:
 
 @dataclass(frozen=True, slots=True)
 class SourceCount:
-    """How many rows of a source there are: of a relation, at so many ``timestamps``, by the values of a time at
+    """The number of rows of a source: of a relation, at a number of ``timestamps``, or by the values of a time at
     ``lifetime``; ``fan``: the most beside those of other sources.
     """
 
@@ -129,7 +129,7 @@ class WindowCount:
 
 @dataclass(frozen=True, slots=True)
 class PassedGroups:
-    """A group for each value of its other keys, which are so many: of the key number ``key`` the greatest value stays,
+    """A group for each value of its other keys, ``key`` being the position of the one whose greatest value stays,
     as that column is ``rising``.
     """
 
@@ -200,7 +200,7 @@ class WindowRows:
 
 @dataclass(frozen=True, slots=True)
 class OperatorState:
-    """What an operator remembers of an input.
+    """The state that an operator keeps of an input.
 
     ``key`` are columns of the input, by position. Without a ``count`` nothing bounds the state: ``blame`` is the column
     to limit, by position, None where there is no single one; ``words`` say what grows; ``violations`` are those of a
@@ -232,7 +232,7 @@ class OperatorState:
         words: str,
         **other: Any,
     ) -> OperatorState:
-        """What is remembered of a view's rows; without a count ``words`` say what grows, and a column is blamed."""
+        """A state of a view's rows; without a count, ``words`` say what grows, and a column is blamed."""
         places = tuple(sorted(key))
         if count is not None:
             return cls(operator, what, proposition, places, entry, count, **other)

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """``above - below <= most``, by an atom of the condition or a fact, which is asked for when it is needed."""
+    """``above - below <= most``, by an atom of the condition or a fact, which is computed on demand."""
 
     above: Point
     below: Point
@@ -50,7 +50,7 @@ class TreeNode:
 
     @property
     def view(self) -> OperatorView:
-        """What is known of its rows."""
+        """The facts of its rows."""
         return self.views.of(self.tree)
 
     def input(self, name: str) -> TreeNode:
@@ -109,7 +109,7 @@ def row_of(node: TreeNode, column: int) -> tuple[TreeNode, int]:
 
 
 def said_by(part: Any, given: Schema) -> RowFacts:
-    """What one part of a condition says of a row of which nothing is known."""
+    """The facts of a row that satisfies one part of a condition."""
     return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
 
 
@@ -189,7 +189,7 @@ def latest(node: TreeNode) -> frozenset[str] | None:
 
 
 def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
-    """What the sources of an input are called in a node's rows, where these are others."""
+    """The names in a node's rows of its input's sources, where they differ."""
     tree = node.tree
     if isinstance(tree, nodes.Alias):
         return {name: f"{tree.alias}.{name}" for name in below.view.sources}
@@ -199,7 +199,7 @@ def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
 
 
 def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
-    """What a source of a node's rows is called in an input."""
+    """The name in an input of a source of a node's rows."""
     return next((old for old, new in called_above(node, below).items() if new == source), source)
 
 

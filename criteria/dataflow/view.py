@@ -50,8 +50,8 @@ class RisingColumn:
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """What rows are made of: rows of a stream, or of a relation that has so many ``rows`` at a time; buckets of time,
-    of which one begins ``every`` so many timestamps.
+    """A source of rows: a stream, a relation of at most ``rows`` rows at a time, or buckets of time,
+    one of which begins every ``every`` timestamps.
 
     ``missing``: a row may be made without it, as in an outer join. Rows of the sources ``by`` leave at most ``fan`` of
     this one's; so do rows beside a ``version`` of a relation.

@@ -414,7 +414,7 @@ class Views:
     def _near(
         self, tree: nodes.Join, left: OperatorView, right: OperatorView, renamed: Mapping[str, str]
     ) -> tuple[tuple[int, TimePromise], ...]:
-        """What the pairs' times say of sources that a row may be made without: where such a row is in a pair only."""
+        """The promises of pairs about sources that may be missing, which hold where such a row is part of a pair."""
         width, theirs = len(left.schema), frozenset(renamed.values())
         found = [*left.near, *((place + width, replace(one, source=renamed[one.source])) for place, one in right.near)]
         if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
@@ -494,7 +494,7 @@ def in_pairs_only(kind: nodes.JoinKind, of_right: bool, in_right: bool) -> bool:
 
 
 def _beside(pairs: OperatorView) -> Iterator[tuple[int, TimePromise]]:
-    """What columns say of sources that a row may be made without, by how far they are from those that are near them."""
+    """The promises of columns about sources that may be missing, by their distance from columns near these."""
     known = {(place, one.source) for place, one in pairs.near}
     there = {name for name, one in pairs.sources.items() if not one.missing}
     for place, one in pairs.near:
@@ -522,7 +522,7 @@ def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: Stre
 
 
 def _names_in_pairs(tree: nodes.Join, left: OperatorView, right: OperatorView) -> dict[str, str]:
-    """What the right side's sources are called beside the left side's, as the facts call them."""
+    """The names of the right side's sources beside the left side's, as in the facts."""
     known = apart(sources_of(tree.left), sources_of(tree.right))
     rest = [name for name in right.sources if name not in known]
     return known | apart({*left.sources, *sources_of(tree.left), *known.values()}, rest)
@@ -671,7 +671,7 @@ def _names(columns: Schema) -> list[str]:
 
 
 def _named_as(side: OperatorView, columns: Schema) -> nodes.Tree | None:
-    """A tree with other names for its columns; None where they cannot be told apart."""
+    """A tree with other names for its columns; None if two of these are equal."""
     if _names(side.schema) == _names(columns):
         return side.tree
     aliases = {column.alias for column in columns}

@@ -170,7 +170,7 @@ class Visibility:
     def _compared(
         self, part: exp.Expr, query: exp.Expr, value: exp.Expr | None, given: Schema, columns: Values
     ) -> exp.Expr | None:
-        """What a condition says of the first column of a subquery's row; None where that is not known."""
+        """A condition on the first column of a subquery's row; None if that is unknown."""
         node = part.unnest()
         if isinstance(node, exp.In):
             own = self._value(node.this, given, columns)
@@ -266,14 +266,14 @@ class Visibility:
     def _of_one_row(
         self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
     ) -> exp.Expr | None:
-        """What a function says of one row; None for a number of rows."""
+        """The value of a function of one row; None for a number of rows."""
         of_all = call.filter is None or isinstance(call, nodes.AggregateCall)
         return self._argument(call, given, columns) if of_all and call.function in _OF_ONE_ROW else None
 
     def _argument(
         self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
     ) -> exp.Expr | None:
-        """What a function is computed of."""
+        """The argument of a function."""
         computed = computed_of(call) if isinstance(call, nodes.AggregateCall) else operands(call)
         return self._value(computed[0].syntax, given, columns) if computed else None
 

@@ -53,7 +53,7 @@ _AGGREGATED = "aggregate in a subquery, GROUP BY a window of time, and join it"
 
 @dataclass(frozen=True, slots=True)
 class WindowReach:
-    """How far functions look: so many rows before and after, or so much of the order's values. None: to the end."""
+    """How far functions look: rows before and after, or distances in the order's values. None: to the end."""
 
     before: int | None
     after: int | None
@@ -109,7 +109,7 @@ def _order(state: OperatorState) -> int:
 def _of_window(
     tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, shown: Places, context: RuleContext
 ) -> list[OperatorState]:
-    """What functions over one window keep: what each needs, or all rows."""
+    """The states of functions over one window: those of each function, or all rows."""
     apart = [_window(tree, *several, given, shown, context) for several in _alike(calls)]
     if len(apart) < 2:
         return apart
@@ -140,7 +140,7 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
 
 
 def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
-    """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
+    """The columns that distinguish rows: all, as they break ties, except where the functions agree on ties."""
     return demand.columns & given.every if all(window_function(call).ties for call in tree.calls) else given.every
 
 
@@ -179,7 +179,7 @@ def _window(
     shown: Places,
     context: RuleContext,
 ) -> OperatorState:
-    """What functions over the same window keep."""
+    """The state of functions over the same window."""
     call = deciding[0][0]
     partition = _columns(tree, call.partition, context)
     numbers = [n for one, n in deciding if n is not None and is_rank(one)]
@@ -222,7 +222,7 @@ def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
 
 
 def _of_late(given: OperatorView, within: int) -> list[Kept]:
-    """The rows that came within so much time."""
+    """The rows that came within a length of time."""
     rows = open_rows(given, within)
     if rows is None:
         return []

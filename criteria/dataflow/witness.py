@@ -49,9 +49,9 @@ _SETS = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Exce
 
 @dataclass(frozen=True, slots=True)
 class UnboundedProof:
-    """What proves that nothing bounds a statement: witnesses of its one block, or of the statement as it is executed.
+    """A proof that a statement is unbounded: witnesses of its only block, or of the executed statement.
 
-    ``ran_out``: nothing was found, and not all that may be tried was.
+    ``ran_out``: nothing was found, and the search ended before all was tried.
     """
 
     block: Witness | None = None
@@ -65,9 +65,9 @@ class UnboundedProof:
 
 
 def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: int = 1) -> UnboundedProof:
-    """Search for a witness of a statement of which some states have no size, or some operators no rule.
+    """Search for a witness of a statement with states without a size, or operators without a rule.
 
-    A search that is so many times ``longer`` takes as many more steps.
+    The search takes ``longer`` times as many steps as a check's.
     """
     lowered = lower(statement, catalog)
     failing = list(states_without_size(judgement.operation))

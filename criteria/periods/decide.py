@@ -50,7 +50,7 @@ from streambound_runtime.operators.period_plan import (
 
 @dataclass(frozen=True, slots=True)
 class JudgedPeriods:
-    """What is said of a statement, and the operators that need more than there is a number for."""
+    """The judgement of a statement, and the operators without a bound."""
 
     judged: Judged
     context: PeriodContext
@@ -63,7 +63,7 @@ def reads_streams(statement: SeqStatement) -> bool:
 
 
 def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods | Diagnostic:
-    """What the propositions say of a statement over streams; a diagnostic where it is outside of the language."""
+    """The judgement of a statement over streams by the propositions; a diagnostic if it is outside the language."""
     block = statement.blocks[0]
     if len(statement.blocks) > 1 or statement.outer:
         message = "SQL around a SEQ block over streams is outside the query language"

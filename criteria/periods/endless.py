@@ -72,7 +72,7 @@ class PeriodWitness:
         return _rows_of(self, [int(bit) for bit in later])
 
     def printed(self, later: Sequence[bool]) -> frozenset[Fragment]:
-        """What is printed for them once all have begun: values, begin, end and how often."""
+        """The rows that are printed for them once all have begun: values, begin, end and multiplicity."""
         rows = self.rows(later)
         return frozenset() if rows is None else _printed(self.query, self.leaves, rows)
 
@@ -238,7 +238,7 @@ def _options(column: Column, leaves: Sequence[Leaf]) -> list[Any]:
 
 
 def _row(leaf: Leaf, row: Encoded) -> FragmentRow | None:
-    """What a block gives for a row of its stream; None where a condition is not true."""
+    """A block's result row for a row of its stream; None if a condition is not true."""
     if not _satisfies(leaf, row, leaf.conditions):
         return None
     made, plain = _over_rows(leaf, leaf.items), _plain_row(leaf, row)
@@ -263,7 +263,7 @@ def _plain_row(leaf: Leaf, row: Encoded) -> dict[str, Any]:
 def _printed(
     query: SliceQuery | SliceLineage, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]
 ) -> frozenset[Fragment]:
-    """What is printed once all rows have arrived."""
+    """The rows that are printed once all rows have arrived."""
     arrived: dict[str, list[Fragment]] = {}
     for leaf in leaves:
         period = leaf.table.period

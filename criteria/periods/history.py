@@ -63,7 +63,7 @@ class PeriodHistory:
         self.known: dict[tuple[int, FragmentRow], FragmentRow | None] = {}
 
     def printed_from(self, frontier: int) -> frozenset[Fragment]:
-        """What is printed after all rows have begun before a frontier, up to which results are given already."""
+        """The rows that are printed after the frontier, once all rows have begun before it."""
         query = self.query
         if query.parts or (query.high is not None and frontier >= query.high):
             return frozenset()

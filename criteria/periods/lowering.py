@@ -158,13 +158,13 @@ def named(types: Sequence[DataType]) -> Types:
 
 
 def _below(items: Sequence[str], partners: Asked) -> Asked:
-    """What is asked of the rows that expressions are of."""
+    """The partners that the input rows of expressions must agree with."""
     mine = [(place, under) for place, item in enumerate(items) if (under := place_of(item)) is not None]
     return merged(one.at(mine) for one in partners)
 
 
 def _of_keys(group: SliceGroup, partners: Asked) -> Asked:
-    """What is asked of the rows of groups."""
+    """The partners that the input rows of groups must agree with."""
     return merged(one.at((place, place) for place in range(group.keys)) for one in partners)
 
 

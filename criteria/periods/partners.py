@@ -82,7 +82,7 @@ class PartnerSearch:
         return []
 
     def of_sides(self, plan: SliceJoin, asked: Asked) -> tuple[list[RelationPartners], list[RelationPartners]]:
-        """What is asked of the rows of each side of a join, of whose rows something is ``asked``."""
+        """The partners that the rows of each side of a join must agree with, given those ``asked`` of its rows."""
         back = [[(new, old) for old, new in _moved(plan, side)] for side in (0, 1)]
         above = [[one.at(back[side]) for one in asked] if side in KEPT.get(plan.kind, ()) else [] for side in (0, 1)]
         found = list(map(list, above))
@@ -99,7 +99,7 @@ def _moved(plan: SliceJoin, side: int) -> list[tuple[int, int]]:
 
 
 def merged(found: Iterable[RelationPartners]) -> list[RelationPartners]:
-    """What is asked of each relation together, in order: it is one row of it that has all of these values."""
+    """The conditions on each relation together, in order: one of its rows must have all of these values."""
     together: dict[int, RelationPartners] = {}
     for one in found:
         known = together.get(one.number)

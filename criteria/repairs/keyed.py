@@ -36,7 +36,7 @@ _AGAIN = "a row may come again in another window, whose length is an example: ch
 
 
 def relations(rejected: Rejected) -> Iterator[Change]:
-    """The relations that a column to blame refers to, by its name: joined by their key, or asked for the value."""
+    """The relations that a column to blame refers to by its name, in a join by their key or a condition with IN."""
     word = rejected.layout.word
     for scope, item, place in rejected.blamed:
         column = item.view.schema[place]
@@ -96,7 +96,7 @@ def buckets(rejected: Rejected) -> Iterator[Change]:
 
 
 def _timed(scope: SelectScope, rejected: Rejected) -> FromItem | None:
-    """What a SELECT takes the time from: of its streams one with a column to blame, or the first."""
+    """The stream whose time a SELECT should use: one with a column to blame, or the first."""
     known = [item for item in scope.items if item.time is not None or item.closing]
     timed = [item for item in known if item.side not in ("SEMI", "ANTI")]
     blamed = [item for own, item, _ in rejected.blamed if own is scope and item in timed]

@@ -75,7 +75,7 @@ class Rejected:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is said of the states that grow."""
+        """The violations of the states that grow."""
         if self.checked.decision is not None:
             return self.checked.decision.criteria[0].violations
         return self.checked.circuit.violations if self.checked.circuit is not None else ()
@@ -111,7 +111,7 @@ class Rejected:
 
     @cached_property
     def scopes(self) -> tuple[SelectScope, ...]:
-        """What each SELECT reads, outer ones first."""
+        """The scope of each SELECT, outer ones first."""
         assert self.checked.tree is not None, "it is judged"
         return select_scopes(self.syntax, self.checked.tree, self.catalog)
 

@@ -118,7 +118,7 @@ class _Search:
             yield from self._completed(*best)
 
     def _after(self, rejected: Rejected) -> Iterator[tuple[Change, Rejected]]:
-        """What a statement is after each change, as long as analyses are left."""
+        """The statement after each change, as long as analyses are left."""
         for change in candidates(rejected):
             if self.analyses <= 0:
                 return
@@ -217,7 +217,7 @@ def _of_views(edits: tuple[Edit, ...], statement: Statement) -> Iterator[str]:
 
 
 def _remembered(checked: Checked) -> str:
-    """What a repaired statement remembers."""
+    """The states of a repaired statement, in words."""
     found = checked.circuit_bound or checked.bound
     if found is None:
         return "then it is bounded"

@@ -28,7 +28,7 @@ Place = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class FromItem:
-    """What a FROM names, by its alias; ``join`` is what it is the right side of, if anything."""
+    """An item of a FROM, by its alias; ``join`` is the join whose right side it is, if any."""
 
     alias: str
     node: exp.Table | exp.Subquery
@@ -99,12 +99,12 @@ class SelectScope:
 
     @property
     def streams(self) -> tuple[FromItem, ...]:
-        """What has a time among it."""
+        """The items that have an application time."""
         return tuple(item for item in self.seen if item.time is not None)
 
     @cached_property
     def conditions(self) -> tuple[exp.Expr, ...]:
-        """What pairs of its rows, and of those around it, satisfy."""
+        """The conditions on its rows, and on those of the queries around it."""
         where, joins = self.select.args.get("where"), self.select.args.get("joins") or ()
         written = [where and where.this, *(join.args.get("on") for join in joins)]
         own = [part for one in written if one is not None for part in conjuncts(one)]
@@ -186,7 +186,7 @@ def select_scopes(syntax: exp.Expr, tree: nodes.Tree, catalog: Catalog) -> tuple
 
 
 def _collect(tree: nodes.Tree, items: dict[Place, nodes.Tree]) -> None:
-    """What FROM items are in the algebra, by where they are written; rows of recursions are none."""
+    """Collect the trees of FROM items by their places in the text, without rows of recursions."""
     place = place_of(tree.syntax) if tree.syntax is not None else None
     if isinstance(tree, nodes.Alias | nodes.Scan) and place is not None and not _recursive(tree):
         items.setdefault(place, tree)

@@ -151,7 +151,7 @@ def _nothing(node: CircuitNode) -> Group:
 
 
 def _sum(zero: Group, values: Sequence[tuple[Group, int]]) -> Group:
-    """The sum of some values, each so many times."""
+    """The sum of values, each multiplied by its number."""
     if isinstance(zero, ZSet):
         return ZSet(
             (row, weight * n) for value, n in values if isinstance(value, ZSet) for row, weight in value.items()

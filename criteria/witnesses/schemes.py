@@ -93,7 +93,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Ground:
-    """What schemes of a statement are made of: its tables, the columns that it reads, its constants."""
+    """The material of a statement's schemes: its tables, the columns that it reads, its constants."""
 
     tables: tuple[DeclaredTable, ...]
     constants: Constants
@@ -146,7 +146,7 @@ class Ground:
         )  # fmt: skip
 
     def plan(self, scheme: Scheme) -> WitnessPlan:
-        """What a scheme's elements differ in, and which tables its probes have rows of."""
+        """The columns in which a scheme's elements differ, and the tables of its probes, as a plan."""
         sources = tuple(map(self.source, self.tables))
         branch = Branch(sources, conjunction(()), (), _NOWHERE)
         varies = [(row.table, name, cell) for row in scheme.element for name, cell in row.cells if cell.sign]

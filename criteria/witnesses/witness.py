@@ -70,7 +70,7 @@ _NO_VALUE = (Fails, NotKnown, ZeroDivisionError)
 
 @dataclass(frozen=True)
 class CircuitWitness:
-    """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent in so many ``copies``.
+    """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent ``copies`` times.
 
     ``built`` are those of the plan, by their sizes, before their rows are copied.
     """
@@ -105,7 +105,7 @@ class CircuitWitness:
             yield replace(self, plan=replace(self.plan, reach=beyond), built={}).of_size(FEW)
 
     def changes(self, witness: Witness, subset: Sequence[int], probes: Sequence[int]) -> tuple[ZSet, ...]:
-        """What some probes change in the statement's result, after the prefix of some elements, counted from 0.
+        """The changes of the statement's result by some probes, after the prefix of some elements, from 0.
 
         Raises Fails and NotKnown where an expression has no value.
         """
@@ -145,7 +145,7 @@ class SchemeWitness(CircuitWitness):
 def first_that_holds(
     statement: Executed, tried: Iterable[CircuitWitness], steps: float = MOST_STEPS
 ) -> CircuitWitness | None:
-    """The first of some ways to build witnesses that holds at every size; None where none does, in so many steps."""
+    """The first candidate that holds at every size; None if none does within ``steps``."""
     from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
@@ -164,7 +164,7 @@ def first_that_holds(
 def find_scheme(statement: Executed, longer: int = 1) -> CircuitWitness | None:
     """How to build witnesses for a statement by a scheme, of any size; None where none was found.
 
-    A search that is so many times ``longer`` draws as many more schemes, and takes as many more steps.
+    A longer search has ``longer`` times as many schemes and steps.
     """
     from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
@@ -209,7 +209,7 @@ def _first(
 
 
 def candidates(statement: Executed, suspects: Iterable[Query]) -> Iterator[CircuitWitness]:
-    """What is tried; each counts only when the whole statement was executed on its rows."""
+    """Candidates; one counts only after the whole statement was executed on its rows."""
     constants = Constants.of(statement)
     for query in map(_plain, suspects):
         for branch in query.branches:
@@ -231,7 +231,7 @@ def _is_fresh(plan: WitnessPlan, constants: Constants) -> bool:
 
 
 def _beyond(plan: WitnessPlan, constants: Constants) -> Reach:
-    """What a plan's values and times lie beyond: all of the statement's constants together, not only its block's."""
+    """The reach that a plan's values and times must exceed: of all constants of the statement, not only its block's."""
     reach, total = plan.reach, constants.total
     clocks = {
         plan.branch.column(Attribute(s.alias, s.timestamp)).type.family for s in plan.branch.streams if s.timestamp
@@ -359,7 +359,7 @@ def _likely_alike(size: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
 def _far_away(found: CircuitWitness, executions: Executions) -> bool:
     """Whether elements beyond the products of constants are told apart, too, as far as types have such values.
 
-    Else a condition drops all but the first elements: only so many can matter.
+    Else a condition drops all but the first elements, and only finitely many matter.
     """
     witness = next((one for one in found.far_away() if one is not None), None)
     return witness is None or _told_apart(executions.run(witness))

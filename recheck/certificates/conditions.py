@@ -37,7 +37,7 @@ class ContradictionError(Exception):
 
 
 class Distances:
-    """What follows from some difference constraints. Raises ContradictionError when it meets a negative cycle."""
+    """The closure of some difference constraints. Raises ContradictionError at a negative cycle."""
 
     def __init__(self, edges: Iterable[Edge]) -> None:
         self._edges: dict[Node, dict[Node, Bound]] = {}

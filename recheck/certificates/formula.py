@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Arithmetic(Generic[T]):
-    """What the operations of a formula do with values of one kind."""
+    """The operations of a formula on values of one kind."""
 
     number: Callable[[int], T]
     operations: Mapping[type[ast.operator], Callable[[T, T], T]]

@@ -35,7 +35,7 @@ class ReportedBound:
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuery:
-    """What a report says of a query, as far as it is checked again; a certificate is read by `certificates.claims`."""
+    """The part of a report on a query that is checked; `certificates.claims` reads the certificate."""
 
     name: str
     file: str
@@ -109,7 +109,7 @@ class _Queries:
 
 
 def proof_of(derivation: Derivation, document: Any) -> Proof:
-    """What a certificate proves of a query, which may be of the one that is split no more than needed."""
+    """The proof of a certificate, which may be for the query that is split no more than needed."""
     proof = proved(derivation.split, document)
     if not proof.faults or derivation.together == derivation.split:
         return proof
@@ -118,7 +118,7 @@ def proof_of(derivation: Derivation, document: Any) -> Proof:
 
 
 def _meant(statement: Statement, catalog: Catalog) -> Iterator[Query]:
-    """What a statement means, as it is written and with joins for what it asks relations: the rows are the same."""
+    """A statement as a query, as written, and with joins for conditions on relations: the rows are the same."""
     for joining in (False, True):
         if (query := lower(statement, catalog, joining).query) is not None:
             yield query

@@ -107,7 +107,7 @@ def within(
 
 
 class Known:
-    """What a table's key says of the attributes inside, for comparisons with those outside."""
+    """The facts that a table's key gives of attributes inside, for comparisons with those outside."""
 
     def __init__(self, conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> None:
         self.conditions = conditions
@@ -204,7 +204,7 @@ class Known:
         return all(a.source in self.conditions.relations or self.exactly(a) for a, _ in limit.relations)
 
     def decided(self) -> Distances:
-        """What follows from what holds inside, what holds outside, the key, and the order of arrival."""
+        """The closure of the conditions inside and outside, the key, and the order of arrival."""
         return Distances([*bounds(self.conditions, self._usable), *self._arrival()])
 
     def _usable(self, x: Attribute, y: Attribute) -> bool:

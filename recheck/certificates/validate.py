@@ -24,7 +24,7 @@ from streambound.recheck.certificates.widths import entry_width
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a certificate proves: M, or why it proves nothing."""
+    """The result of a certificate: M, or why it proves nothing."""
 
     faults: tuple[str, ...]
     entries: Quantity | None = None
@@ -36,9 +36,9 @@ def faults(split: Query, document: Any) -> tuple[str, ...]:
 
 
 def proved(split: Query, document: Any) -> Proof:
-    """What a certificate (plain JSON) proves of a split query.
+    """Check a certificate (plain JSON) against a split query.
 
-    All that it says is worked out anew, numbers too: one that is larger than it needs to be is not accepted either.
+    Everything is computed anew, numbers too: a number that is larger than necessary is refused as well.
     """
     try:
         claimed = read(document)

@@ -76,7 +76,7 @@ class ClaimedTime:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedFact:
-    """What holds of a column at a node, its values or its time, and the facts and atoms that it uses.
+    """A claim on a column at a node, its values or its time, and the facts and atoms that it uses.
 
     A rule is that of times; values are as the operator says, or of no rows. ``present`` are facts that columns on its
     paths are not NULL.
@@ -96,7 +96,7 @@ class ClaimedFact:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedSource:
-    """How many rows of a source there are: all, or those at so many timestamps, as facts say."""
+    """The number of rows of a source: all, or those at a number of timestamps, as facts say."""
 
     source: str
     size: str
@@ -163,7 +163,7 @@ class ClaimedWindow:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedOperatorState:
-    """What an operator remembers, by which proposition, how many entries, and why; of windows which rows.
+    """A claimed state of an operator: the proposition, the number of entries, and why; for windows also which rows.
 
     ``best``: a column of which the greatest or least value is enough, by the others of an entry.
     """
@@ -228,7 +228,7 @@ class ClaimedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedKey:
-    """What is remembered for one value of a key that ends, by a log of its own."""
+    """The claimed states for one value of a key that ends, with a log of their own."""
 
     key: str
     nodes: tuple[ClaimedNode, ...]
@@ -254,7 +254,7 @@ class ClaimedRewrite:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDerivation:
-    """The whole derivation; ``joining``: what is asked of relations is joined with them."""
+    """The whole derivation; ``joining``: conditions on relations are joins with them."""
 
     version: int
     joining: bool

@@ -31,7 +31,7 @@ class ClosingFacts:
         return None if ahead is None else max(0, -(-(self.wait + length - 1 + ahead) // length))
 
     def begun(self, every: int) -> int | None:
-        """The most of those that begin every so many timestamps."""
+        """The most buckets, one beginning every ``every`` timestamps, that are open at a time."""
         width, ahead = self.now.function.width, self.now.high
         return None if ahead is None else max(0, -(-(self.wait + width - 1 + ahead) // every))
 

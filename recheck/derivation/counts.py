@@ -43,7 +43,7 @@ def known_at(node: PlanNode) -> FactsAbout:
 
 @dataclass(frozen=True)
 class CountedColumns:
-    """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
+    """The columns that are counted, of a node's rows, which close by some of their columns; by any for None.
 
     ``facts``: of the rows, which are a join's side in which they have a partner, or of the node. ``closing``: of what
     they are parts of, which are kept until none of the whole can be equal. ``since``: of the side whose rows wait for
@@ -103,7 +103,7 @@ class Counts:
         return claim.node is not None and self.facts.nodes.at(claim.node).same(node)
 
     def recent(self, claim: ClaimedStateCount, node: PlanNode, timestamps: int) -> Quantity:
-        """The rows that a node, whose rows come with their time, adds at so many timestamps."""
+        """The rows that a node, whose rows come with their time, adds at a number of timestamps."""
         chosen, rows = [one.source for one in claim.sources], counted(node)
         column = self.facts.column_of(claim.closing[0] if len(claim.closing) == 1 else None)
         every = claim.number == timestamps and not claim.columns and sorted(chosen) == sorted(sources(node))
@@ -303,7 +303,7 @@ class Counts:
         return self._chosen(claim, number, options)
 
     def _chosen(self, claim: ClaimedSource, number: int | None, options: list[Quantity]) -> Quantity:
-        """The number of rows that is claimed, at so many timestamps; raises RejectedError where it is none of some."""
+        """The claimed number of rows, at a number of timestamps; raises RejectedError if it is no option."""
         said = quantity(claim.size, self.symbols)
         size = next((one for one in options if one.same(said)), None)
         if size is None or claim.timestamps != number:

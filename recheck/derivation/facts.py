@@ -77,7 +77,7 @@ class CheckedFacts:
         return self.sets[number]
 
     def time(self, number: int | None, node: PlanNode, column: int, beside: bool = False) -> TimeFact:
-        """What a fact says of the time in a column of a node; ``beside``: it may be so only where there is a row."""
+        """The fact about the time in a column of a node; with ``beside`` it may hold only where there is a row."""
         if number not in self.times or not self.is_about(number, node, column):
             raise RejectedError(f"fact {number} is not about the time of that column")
         if self.times[number].beside and not beside:
@@ -202,7 +202,7 @@ def row_of(node: PlanNode, column: int) -> Origin:
 
 
 def moved_up(below: TimeFact, node: PlanNode, row: Origin) -> TimeFact:
-    """What is said of a row of an input, said of the operator's row; of pairs when that row of a side changes."""
+    """A fact about a row of an input, for the operator's row; for pairs when the row of that side changes."""
     if below.source or (isinstance(node.tree, nodes.Join) and node.tree.kind is JoinKind.INNER):
         return replace(below, source=f"{row.name}.{below.source}")
     fine = isinstance(node.tree, _KEEP_NOW) and not is_session(node.tree)

@@ -40,7 +40,7 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 
 def _sides(node: PlanNode, tree: nodes.Join, claim: ClaimedOperation) -> tuple[Places, Places]:
-    """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
+    """The demand of a join on its sides: the values that its condition reads, and the demand on its rows."""
     columns, width = frozenset(claim.columns), node.input("left").width
     read = pairs(node).read_by(tree.condition, tree.member)
     asked = read | (frozenset() if tree.kind in nodes.ONE_SIDED else columns)
@@ -52,7 +52,7 @@ def _side(
     operations: OperationChecker, node: PlanNode, tree: nodes.Join, what: str, side: PlanNode, needed: Places,
     claim: ClaimedOperation, place: int,
 ) -> ExpectedState | None:  # fmt: skip
-    """What is remembered of one side; a side that does not change decides rows of the other when they come."""
+    """The expected state of one side; None if it needs none, as where the other side never changes."""
     other, first = (node.input("right"), 0) if what == "left" else (node.input("left"), node.input("left").width)
     if _is_recursive(side.tree):
         return None  # the recursion remembers its relation

@@ -41,7 +41,7 @@ class Needed:
 
 
 def needed_of(claim: ClaimedOperation) -> Needed:
-    """What an operation says is needed of its rows."""
+    """The demand that a claimed operation states for its rows."""
     return Needed(frozenset(claim.columns), {(one.column, one.other): one.most for one in claim.limits})
 
 
@@ -58,7 +58,7 @@ def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedState:
-    """What a claim must say of a state."""
+    """The state that a claim must state."""
 
     what: str
     proposition: str
@@ -140,7 +140,7 @@ class OperationChecker:
         return self.counts.agreed(count.size, self.of_blocks.results(map(derive, results), count, by_values))
 
     def columns(self, node: PlanNode) -> BlockColumns:
-        """What reads some columns of blocks."""
+        """The reader of columns of blocks."""
         return BlockColumns(self.blocks, node.catalog, () if node.recursion is None else node.recursion.schema)
 
     # --- blocks ---------------------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ class OperationChecker:
     def _pair_of_streams(self, node: PlanNode, tree: Tree, claim: ClaimedOperation) -> None:
         """An outer, semi or anti join of two streams, by the tables of the inner one.
 
-        B4: a row that cannot match is final at once. B3: of a semi or anti join the left side alone is shown. B1: the
-        right side is asked for existence, so that, where it is never newer than the left one, its tables are a set's.
+        B4: a row that cannot match is final at once. B3: a semi or anti join selects only left rows. B1: the
+        existence of right rows is all that matters, so where these are never newer, the tables are those of a set.
         """
         fine = isinstance(tree, nodes.Join) and tree.kind not in (JoinKind.INNER, JoinKind.NOT_IN) and not tree.using
         if not isinstance(tree, nodes.Join) or not fine or not all(map(self.is_block, node.inputs.values())):

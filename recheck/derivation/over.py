@@ -25,7 +25,7 @@ from streambound.recheck.derivation.rows import keys, only_grows
 
 
 def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
-    """What each window keeps of the rows; each function is of one of them."""
+    """Check the state of each window, and that each function belongs to one of them."""
     tree, below, needed = node.tree, node.below, needed_of(claim)
     assert isinstance(tree, Over), "its rule"
     if not all(map(is_decided, tree.calls)):
@@ -47,7 +47,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """How far functions look: so many rows before and after, or so much of the order's values. None: to the end."""
+    """How far functions look: rows before and after, or distances in the order's values. None: to the end."""
 
     before: int | None
     after: int | None
@@ -111,7 +111,7 @@ class _KeptRows:
     # --- the first rows -----------------------------------------------------------------------------------------------
 
     def _first(self, count: ClaimedStateCount) -> Quantity:
-        """Of rows that are closed those of the first ranks, which a condition above asks for."""
+        """The closed rows of the first ranks, which a condition above selects."""
         number, width = count.number, self.below.width
         limits = [
             call

@@ -49,7 +49,7 @@ _ONLY_ROW = SourceOfRows(single=True, missing=True)
 
 
 def sources(node: PlanNode) -> Sources:
-    """What the rows of a node are made of: no two of them, with all their columns, are made of the same rows."""
+    """The sources of a node's rows: no two rows, with all their columns, come from the same source rows."""
     match node.tree:
         case nodes.Scan():
             key = None if node.table is None else node.table.one_key
@@ -82,7 +82,7 @@ def sources(node: PlanNode) -> Sources:
 
 
 def _named(name: str, found: Iterable[str]) -> frozenset[str]:
-    """What sources of an input are called above it."""
+    """The names of an input's sources above it."""
     return frozenset(f"{name}.{one}" for one in found)
 
 
@@ -95,7 +95,7 @@ def _under(name: str, node: PlanNode) -> Sources:
 
 
 def _of_pairs(node: PlanNode, kind: JoinKind) -> Sources:
-    """What pairs are made of: a row that has at most one partner says it."""
+    """The sources of pairs: a row with at most one partner determines it."""
     left, right = _under("left", node), _under("right", node)
     if kind in (JoinKind.RIGHT, JoinKind.FULL):
         left = {name: replace(one, missing=True) for name, one in left.items()}

@@ -25,7 +25,7 @@ _FAMILIES = (Family.INTEGER, Family.DATE, Family.TIMESTAMP)
 
 
 def time_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
-    """What the facts that a claim uses say of the time in a column."""
+    """The fact about the time in a column that follows from the facts a claim uses."""
     if claim.rule not in _RULES:
         raise NotCheckedError(f"times by the rule {claim.rule!r}")
     if isinstance(node.tree, nodes.Join) and time.source not in ("", *SIDES, *sources(node)):
@@ -199,14 +199,14 @@ def _sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claime
 
 
 def _change(times: Sequence[TimeFact]) -> TimeFact:
-    """What holds of a change at one of some times of changes."""
+    """The fact about a change that happens at one of some times."""
     if not times or any(one.source for one in times):
         raise RejectedError("when a row changes is not what the times are about")
     return _either(times)
 
 
 def _either(facts: Iterable[TimeFact]) -> TimeFact:
-    """What holds where one of some facts does, as of a change."""
+    """The fact that holds where one of some facts does, as for a change."""
     several = list(facts)
     if len({one.function.name for one in several}) > 1:
         raise RejectedError("different functions of time")

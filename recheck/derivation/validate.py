@@ -52,7 +52,7 @@ _RULES: Mapping[type[nodes.Tree] | str, OperatorRule] = MappingProxyType({
 
 
 def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
-    """What a derivation (plain JSON) proves of a statement; raises NotCheckedError for rules that are unknown here."""
+    """Check a derivation (plain JSON) against a statement; raises NotCheckedError for unknown rules."""
     try:
         claim = read_as(ClaimedDerivation, document)
         lowered = lower(statement, catalog, joining=claim.joining)

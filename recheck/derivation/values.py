@@ -66,7 +66,7 @@ def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) ->
 
 
 def _declared(node: PlanNode, place: int) -> ValueSet:
-    """What the catalog declares; a stream's timestamp is never NULL, and not before time starts."""
+    """The values that the catalog declares; a stream's timestamp is never NULL, nor before time starts."""
     if node.table is None:
         raise RejectedError("what is declared is of no table")
     column = node.table.columns[place]
@@ -149,7 +149,7 @@ def _is_of_row(facts: CheckedFacts, number: int, node: PlanNode, place: int) -> 
 
 
 def _of_sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
-    """What holds of one of both sides of a union, or of a recursion's base and step; of INTERSECT, of both."""
+    """The values of either side of a union, or of a recursion's base and step; for INTERSECT those of both."""
     sides = [*node.inputs.values()]
     if len(claim.uses) != 2:
         raise RejectedError("sides of what has none")

@@ -174,7 +174,7 @@ class WholeRows:
 
 
 def _parts(node: PlanNode, column: int) -> Iterator[tuple[PlanNode, int]]:
-    """What the rows of a column come from: of a union, each of its sides."""
+    """The nodes and columns that a column comes from; each side of a union."""
     below, place = traced(node, column)
     if isinstance(below.tree, nodes.Union):
         for side in below.inputs.values():

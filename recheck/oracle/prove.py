@@ -21,7 +21,7 @@ MOST_ELEMENTS = 14
 
 @dataclass(frozen=True, slots=True)
 class WitnessProof:
-    """How many of ``prefixes`` some probe tells apart from all others."""
+    """The number of ``prefixes`` that some probe distinguishes from all others."""
 
     prefixes: int
     states: int
@@ -128,7 +128,7 @@ class ChosenEnds:
     high: int | None = None
 
     def asks(self, point: int) -> bool:
-        """Whether results are asked for at a point of time."""
+        """Whether results are wanted at a point of time."""
         return (self.low is None or self.low <= point) and (self.high is None or point < self.high)
 
 

@@ -72,7 +72,7 @@ class StatementReference:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the cells of a difference are."""
+        """The names of a difference's cells."""
         return tuple(column.name for column in self.circuit.schema)
 
     def compare(self, folder: Path, output: Path) -> BatchComparison:
@@ -97,7 +97,7 @@ class StatementReference:
         return Results({(int(time), row): number for time, change in changes for row, number in change.items()})
 
     def _found(self, output: Path) -> Results:
-        """What a run has printed."""
+        """The results that a run has printed."""
         kinds = [column.kind for column in self.circuit.schema]
         found = Results()
         for line in objects(output):

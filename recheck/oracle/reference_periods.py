@@ -67,7 +67,7 @@ class PeriodReference:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the cells of a difference are."""
+        """The names of a difference's cells."""
         return tuple(column.name for column in self.circuit.schema) + self.line.lineages * ("in a world",)
 
     def compare(self, folder: Path, output: Path) -> BatchComparison:
@@ -91,7 +91,7 @@ class PeriodReference:
         return next(table.period.kind for table in self.catalog.tables if table.period is not None)
 
     def _of(self, rows: Iterable[_ValidRow]) -> ZSet:
-        """What the SQL returns on some rows."""
+        """The SQL's result on some rows."""
         found: dict[str, list[Row]] = {}
         for row in rows:
             found.setdefault(row.table, []).append(row.row)
@@ -164,7 +164,7 @@ class PeriodReference:
         return PrintedRow(self._fact(row), begin, end, str(line[_LINEAGE]), float(str(line[_P])))
 
     def _fact(self, row: Row) -> Fact:
-        """A row as texts, with doubles rounded to so many digits."""
+        """A row as strings, with rounded doubles."""
         cells = zip(row, self._kinds, strict=True)
         return tuple(
             f"{float(cell):.{_DIGITS}g}"

@@ -78,7 +78,7 @@ def _by_key(before: Counter[Row], changes: list[RowChange], key: Sequence[int]) 
 
 
 def _first_and_last(changes: list[RowChange]) -> list[RowChange]:
-    """What is left of changes that follow each other: the row of each goes that the next one has as its row before."""
+    """Changes without those that cancel: an insert goes if a later change deletes the same row."""
     come = [change for change in changes if not change.deletes]
     gone = []
     for change in changes:

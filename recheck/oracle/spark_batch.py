@@ -140,7 +140,7 @@ def compare(spark: SparkSession, statement: BatchStatement, folder: Path, output
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What Spark refuses is a StreamboundError."""
+    """Turn Spark's refusals into StreamboundError."""
     from pyspark.errors import PySparkException
 
     try:

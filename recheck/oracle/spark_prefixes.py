@@ -124,7 +124,7 @@ class _Prefixes:
         return BatchComparison(result.results, result.timestamps, there.timestamp, there.cells)
 
     def at_the_end(self) -> BatchComparison:
-        """What is printed, all that is taken back as if it were printed, and what the statement returns on all rows."""
+        """Compare all printed changes together with the statement's result on all rows."""
         if not self.moments:
             return self._compared([], self.found)
         now, keys = self.moments[-1], [*self.names, TIME]
@@ -147,7 +147,7 @@ class _Prefixes:
         return sorted(always.union(random.sample(others, min(OTHERS, len(others)))))
 
     def _beyond(self) -> DataFrame:
-        """What was printed at times that no row has."""
+        """Results that were printed at times that no row has."""
         times = self.spark.createDataFrame([(moment,) for moment in self.moments], f"{TIME} BIGINT")
         return self.found.join(times, TIME, "left_anti").select(*self.found.columns)
 
@@ -160,7 +160,7 @@ class _Prefixes:
         return BatchComparison(size.n, size.t, *(different or ()))
 
     def _change(self, place: int) -> DataFrame:
-        """What the statement returns more at a timestamp than at the one before; at first, all that it returns."""
+        """The change of the statement's result from the timestamp before; at the first one, its result."""
         now = self._upto(place).selectExpr(*self.names, f"{self.moments[place]}L AS {TIME}", f"1L AS {NUMBER}")
         if not place:
             return now
@@ -168,7 +168,7 @@ class _Prefixes:
         return now.unionAll(before.selectExpr(*self.names, f"{self.moments[place]}L AS {TIME}", f"-1L AS {NUMBER}"))
 
     def _upto(self, place: int) -> DataFrame:
-        """What the statement returns on all rows up to a timestamp."""
+        """The statement's result on all rows up to a timestamp."""
         for name, (rows, time) in self.streams.items():
             rows.where(f"{time} <= {self.moments[place]}").createOrReplaceTempView(quoted(name))
         for name, (none, mine) in self.relations.items():

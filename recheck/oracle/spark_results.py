@@ -75,7 +75,7 @@ def _names(statement: BatchStatement) -> list[str]:
 
 
 def _counts(names: list[str], written: DataFrame, found: DataFrame, allowed: DataFrame | None = None) -> ResultCounts:
-    """What is missing of the written statement's rows, and what is beside these and the allowed ones."""
+    """The rows that are missing of the written statement's, and those beyond these and the allowed ones."""
     expected, mine = _of(names, written), counted(found, names)
     missing = differing(expected, mine, names).selectExpr("greatest(expected - found, 0L) AS n")
     beside = expected if allowed is None else _most(names, expected, _of(names, allowed))

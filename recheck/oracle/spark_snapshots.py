@@ -135,7 +135,7 @@ class _Snapshots:
         return rows.where("false")
 
     def _valid(self, chosen: Sequence[int]) -> DataFrame:
-        """What the run says of points of time."""
+        """The run's rows at points of time."""
         if self.line.as_of:
             return self.found.selectExpr(*self.names, f"{chosen[0] if chosen else 0}L AS {TIME}", NUMBER)
         times = self.spark.createDataFrame([(point,) for point in chosen], f"{TIME} BIGINT")
@@ -143,7 +143,7 @@ class _Snapshots:
         return rows.select(*self.names, TIME, NUMBER)
 
     def _at(self, point: int) -> DataFrame:
-        """What the SQL returns on the rows that are valid at a point of time."""
+        """The SQL's result on the rows that are valid at a point of time."""
         for table, rows in self.tables:
             ends = bounds(table)
             if ends:
@@ -175,7 +175,7 @@ def bounds(table: DeclaredTable) -> list[Column]:
 
 
 def visible(table: DeclaredTable, rows: DataFrame, probabilistic: bool = False) -> DataFrame:
-    """What SQL in a block sees of rows: no periods, and of ``probabilistic`` ones no keys and probabilities."""
+    """The columns that SQL in a block sees: no periods, and for ``probabilistic`` rows no keys and probabilities."""
     return rows if table.period is None else rows.drop(*table.period.hidden(probabilistic))
 
 

@@ -19,7 +19,7 @@ _VIEW = "_streambound_versions_{}"
 
 
 def view_of_versions(table: str) -> str:
-    """What the view of a relation's versions is called."""
+    """The name of the view of a relation's versions."""
     return _VIEW.format(table)
 
 

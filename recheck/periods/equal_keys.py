@@ -44,7 +44,7 @@ def equal_keys(plan: SlicePlan, catalog: Catalog) -> dict[int, list[EqualKeys]]:
 
 
 class _Equalities:
-    """What is asked of rows from above, and what all rows of an operator satisfy."""
+    """The equalities that operators above demand of rows, and those that all rows of an operator satisfy."""
 
     def __init__(self, catalog: Catalog, read: Sequence[SliceRelation]) -> None:
         self.catalog, self.read = catalog, read
@@ -52,7 +52,7 @@ class _Equalities:
         self.of_streams: dict[int, list[EqualKeys]] = {}
 
     def told(self, plan: SlicePlan) -> Equal:
-        """What all rows of an operator satisfy."""
+        """The equalities that all rows of an operator satisfy."""
         match plan:
             case SliceRelation(table=name, columns=columns):
                 table = self.catalog.table(name) if name else None
@@ -74,7 +74,7 @@ class _Equalities:
         return {}
 
     def ask(self, plan: SlicePlan, asked: Equal) -> None:
-        """Note for the streams below an operator what is asked of its rows."""
+        """Note for the streams below an operator the equalities demanded of its rows."""
         match plan:
             case SliceRelation():
                 self._note(plan, asked)

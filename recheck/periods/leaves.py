@@ -298,7 +298,7 @@ class _KnownValues:
 
 
 def _known_values(conditions: Conditions, attribute: Attribute, null: bool) -> _KnownValues:
-    """What the conditions of a branch leave of an attribute, which may be NULL if ``null``."""
+    """The values of an attribute under the conditions of a branch; with ``null`` it may be NULL."""
     integers = conditions.is_integer(attribute)
     if attribute in conditions.null:
         return _KnownValues.of(None, integers)

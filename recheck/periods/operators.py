@@ -35,7 +35,7 @@ _BEST = ("min", "max")
 
 @dataclass(frozen=True, slots=True)
 class PeriodLine:
-    """What a line of the certificate must say."""
+    """A line that the certificate must have."""
 
     proposition: str
     keys: tuple[str, ...]

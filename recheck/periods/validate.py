@@ -57,7 +57,7 @@ _ENDED = "when its end has passed"
 
 
 def seq_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
-    """What a certificate proves of a SEQ statement; raises NotCheckedError for what this checker does not know."""
+    """Check a certificate against a SEQ statement; raises NotCheckedError for what this checker does not know."""
     found = read_statement(statement, catalog)
     if isinstance(found, Diagnostic):
         return Proof((f"the statement means nothing any more: {found.message}",))

@@ -301,9 +301,9 @@ def _is_there(value: exp.Expr) -> exp.Expr:
 
 
 def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> Iterator[exp.Expr | None]:
-    """What a row adds to how many values there are, to their sum, and to that of their squares, where it counts.
+    """The summands of a row: to the number of values, to their sum, and to the sum of their squares.
 
-    None: it adds one, whatever it is.
+    None stands for the constant 1.
     """
     values: list[exp.Expr | None] = [None if where is None else exp.Literal.number(1)]
     if function != "COUNT":

@@ -157,7 +157,7 @@ def _of_rows_apart(operation: Operation, tree: nodes.Join, job: JobOperators) ->
     streams, parts = list[str](), dict[str, SqlJoin | SqlPick]()
 
     def read(name: str) -> str:
-        """What an operator is called in the tree, once those that it reads are there."""
+        """The name of an operator in the tree, after its inputs have been added."""
         operator = job.made[name]
         below = operator
         while isinstance(below, SqlPick):
@@ -194,7 +194,7 @@ class _Side:
     letter: str
 
     def name(self, place: int) -> str:
-        """What a column of the pairs is called in tests."""
+        """The name in tests of a column of the pairs."""
         return f"{self.letter}{self.rows.places.index(place - self.first)}"
 
 
@@ -297,7 +297,7 @@ class _OfViews:
     def _kept(
         self,
     ) -> tuple[tuple[Alternatives, Alternatives], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]]:
-        """Which rows of both sides may have partners, how far values are told apart, and when rows of both sides go."""
+        """The rows of both sides that may have partners, their clips, and when rows of both sides expire."""
         known = self.known
         assert known is not None, "a join of views"
         left, right = self.sides
@@ -397,7 +397,7 @@ class _OfViews:
         return sides.pop() if len(sides) == 1 else None
 
     def _computed(self, node: exp.Expr, side: int) -> str:
-        """What is computed of a side's columns, as a column more."""
+        """A computed expression over a side's columns, as one more column."""
         one = self.sides[side]
         text = self.job.text(node, self._own(side), one.rows)
         more = self.more[side]

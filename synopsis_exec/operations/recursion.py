@@ -64,7 +64,7 @@ def rows_of_recursion(operation: Operation, tree: nodes.Fixpoint, job: JobOperat
 
 @dataclass(frozen=True, slots=True)
 class _StepRows:
-    """What a case of the step reads beside r: rows of these ``sources``, of which it needs these ``attributes``.
+    """The other rows that a case of the step reads: of these ``sources``, with these ``attributes``.
 
     ``query`` gives those of a block of streams; else they are those of one relation.
     """
@@ -234,7 +234,7 @@ class _FixpointRows:
         return column.expression or exp.column(column.name, quoted=True).sql("spark")
 
     def _block(self, query: Query) -> OperationRows:
-        """What is kept of a step's streams."""
+        """The states of a step's streams."""
         derivation = derive(query)
         sizes = least_bound(derivation, repeats=True)
         if sizes is None and self.job.grows:
@@ -284,7 +284,7 @@ def _adds(step: RecursionStep, columns: Collection[int]) -> bool:
 
 
 def _variable(participant: int, place: int) -> str:
-    """What a column is called: of a row of r, in turn, or of one of what the step reads beside."""
+    """The name of a column of a row of r, in turn, or of one of the step's other inputs."""
     return f"{participant}.{place}"
 
 

@@ -112,7 +112,7 @@ def stored(branch: Branch, attribute: Attribute) -> tuple[Attribute, int] | str:
 
 
 def column_of_recursion(place: int) -> str:
-    """What a column of r is called in the stream that stands for it."""
+    """The name of a column of r in the stream that stands for it."""
     return f"_{place + 1}"
 
 

@@ -17,7 +17,7 @@ from streambound_runtime.operators.plan import Test
 def tests_of_values(
     view: OperatorView, columns: Sequence[Column], places: Sequence[int]
 ) -> tuple[tuple[Test, ...], ...]:
-    """What the facts of a view say of its columns' values, as tests of ``columns``: of no row if there are none."""
+    """The facts of a view about its columns' values, as alternatives of tests of ``columns``; none for no rows."""
     if any(column.values.size == 0 for column in view.columns):
         return ()
     return (tuple(test for place, column in zip(places, columns, strict=True) for test in _tests(view, place, column)),)
@@ -47,7 +47,7 @@ def _plain(value: Fraction | int | str) -> int | float | str:
 
 
 def tests_of_results(splits: Sequence[Query], columns: tuple[Column, ...]) -> tuple[tuple[Test, ...], ...]:
-    """What a row of these columns satisfies if some branch of some split query can have it as its result."""
+    """Alternatives of tests for rows that some branch of some split query can have as its result."""
     found = (tuple(_tests_of_branch(branch, columns)) for split in splits for branch in split.branches)
     return tuple(dict.fromkeys(found))
 

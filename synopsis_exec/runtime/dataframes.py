@@ -57,7 +57,7 @@ class StaticInput:
 
 
 class Finished:
-    """What a run has come to, of a streaming one up to now; ``last`` is its last batch."""
+    """The outcome of a run, of a streaming one so far; ``last`` is its last batch."""
 
     def __init__(self, driver: Driver, last: int | None, query: StreamingQuery | None = None) -> None:
         self.driver, self.last, self.query = driver, last, query

@@ -53,7 +53,7 @@ EMBEDDED: dict[str, type[OnDriver] | type[StatelessEmbedded]] = {
 
 
 class _SavedRun(TypedDict, total=False):
-    """What is saved of a run beside its tables, as JSON holds it."""
+    """The saved part of a run beside its tables, as JSON."""
 
     frontier: list[SavedInput]
     rates: dict[str, dict[str, int]]
@@ -117,7 +117,7 @@ class Driver:
         self.figures = saved.get("figures") or self.figures_of(None, 0)
 
     def figures_of(self, batch: int | None, entries: int) -> dict[str, int | None]:
-        """What the query's progress says (`progress.observed`) of a batch that leaves so many entries."""
+        """The figures of a batch in the query's progress (`progress.observed`), with the entries that it leaves."""
         until = self.frontier.complete()
         return {
             "batch": batch,
@@ -374,6 +374,6 @@ class Driver:
 
 
 def _brought(chunk: DecodedChunk) -> Iterator[Brought]:
-    """What decoded rows tell the frontier."""
+    """The timestamps and punctuations of decoded rows, for the frontier."""
     yield from (Brought((chunk.stream, part), largest) for part, largest in chunk.largest.items())
     yield from (Brought((chunk.stream, part), None, ((since, until + 1),)) for part, since, until in chunk.ended)

@@ -20,7 +20,7 @@ from streambound_runtime.spec import JobSpec
 
 
 def needs_spark(job: JobSpec, settings: Settings) -> str | None:
-    """What of a job needs Spark, in words; None where it can run without."""
+    """The part of a job that needs Spark, in words; None if it can run without."""
     if job.quarantine is not None or (job.sink is not None and table_sink(job, settings) is None):
         return "its sink in the catalog is written by Spark"
     if not settings.ends:

@@ -82,7 +82,7 @@ def lowered(where: SourceSpec | SinkSpec, settings: Settings) -> dict[str, str]:
 
 
 def identity(table: Stream | Relation, settings: Settings) -> list[str]:
-    """What makes a source another one for a checkpoint."""
+    """The properties that identify a source for a checkpoint."""
     if settings.input or table.source is None:
         return [table.name, str(Path(settings.input).absolute())]
     source = table.source
@@ -121,7 +121,7 @@ def in_words(sink: SinkSpec, settings: Settings) -> str:
 
 
 def with_remedy(message: str, kind: str) -> str:
-    """What Spark says of a source or a sink of a format, and what to do where it lacks that format's package."""
+    """Spark's message about a source or a sink, with advice where the format's package is missing."""
     if kind not in _PACKAGES or "Failed to find data source" not in message:
         return message
     import pyspark
@@ -132,7 +132,7 @@ def with_remedy(message: str, kind: str) -> str:
 
 
 def with_servers(message: str, error: BaseException, job: JobSpec, settings: Settings) -> str:
-    """What is said of an error, and, of one of Kafka's, who should have answered: Kafka does not name them."""
+    """An error's message, for Kafka's with the servers that should have answered, which Kafka does not name."""
     if "org.apache.kafka" not in str(error) or settings.input:
         return message
     sources = (table.source for table in job.tables)

@@ -20,7 +20,7 @@ _CRASHED = "Python worker exited unexpectedly"
 
 
 def in_one_line(error: BaseException) -> str:
-    """What Spark says, without its code, its number and the stacks of Java and Python.
+    """Spark's message, without its code, its number and the stacks of Java and Python.
 
     >>> in_one_line(RuntimeError("[A_B] no such thing SQLSTATE: 42K03"))
     'no such thing'

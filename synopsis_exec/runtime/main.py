@@ -57,7 +57,7 @@ def main(job: JobSpec, argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _with_checkpoint(settings: Settings) -> Iterator[Settings]:
-    """The settings with a checkpoint: one that goes at the end where none is asked for."""
+    """The settings with a checkpoint: a temporary one if none is given."""
     if settings.checkpoint:
         yield settings
         return
@@ -97,7 +97,7 @@ def run(spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[
 def prepare(
     spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[[Report], None], frames: Frames = NONE
 ) -> Driver:
-    """What folds a job's batches; raises JobError where it cannot."""
+    """The driver that processes a job's batches; raises JobError if it cannot be made."""
     check_cluster(spark, settings)
     if job.placement.where != "driver" or settings.trigger != "end":  # the figures of a query are read by a worker
         check_workers(spark)

@@ -30,7 +30,7 @@ def set_figures(spark: SparkSession, figures: Mapping[str, int | None]) -> None:
 
 
 def observed(rows: DataFrame, job: JobSpec) -> DataFrame:
-    """The rows of a stream; each of its batches observes the figures that were told last."""
+    """The rows of a stream; each of its batches observes the latest figures."""
     from pyspark.sql import functions
 
     schema = ", ".join(f"{name} BIGINT" for name in FIGURES)

@@ -58,7 +58,7 @@ class KeyMark(Generic[V_co]):
 
 @dataclass(frozen=True, slots=True)
 class Partitions(Generic[V_co]):
-    """The partitions of a stream, each with an order of its own: told apart by the ``values`` of a ``column``."""
+    """The partitions of a stream, by the ``values`` of a ``column``, each with an order of its own."""
 
     column: str
     values: tuple[V_co, ...]
@@ -66,7 +66,7 @@ class Partitions(Generic[V_co]):
 
 @dataclass(frozen=True, slots=True)
 class Arrival(Generic[V_co]):
-    """What a stream promises of the order of its rows, in the encoding of its timestamps.
+    """A stream's promise about the order of its rows, in the encoding of its timestamps.
 
     ``lateness`` is how far a row may be behind the largest timestamp of earlier batches; None promises nothing.
     ``idle_after`` is how far it may be behind the largest timestamp of any stream.
@@ -99,7 +99,7 @@ class Rate:
         return f"{self.rows} rows per {self.written or self.per}"
 
     def intervals(self, timestamps: int) -> int:
-        """How many intervals cover so many consecutive timestamps.
+        """The number of intervals that cover a number of consecutive timestamps.
 
         >>> Rate(1000, 60).intervals(120), Rate(1000, 60).intervals(121)
         (2, 3)
@@ -107,7 +107,7 @@ class Rate:
         return -(-timestamps // self.per)
 
     def most(self, timestamps: int) -> int:
-        """The most rows that so many consecutive timestamps have."""
+        """The most rows of a number of consecutive timestamps."""
         return self.intervals(timestamps) * self.rows
 
 

@@ -152,7 +152,7 @@ def _counts(rows: pa.Table) -> tuple[list[str], list[int]]:
 
 
 def row_of(table: Stream | Relation, known: Mapping[str, str | int | None]) -> Row:
-    """What is known of a row, as it is written; its text is there even if it is NULL."""
+    """A quarantine record as it is written, with the row's text even if that is NULL."""
     stream = isinstance(table, Stream) and not table.relation
     found = {**known, "stream" if stream else "relation": table.name}
     found["file"] = local(str(found.get("file") or ""))

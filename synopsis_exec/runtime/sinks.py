@@ -34,7 +34,7 @@ BAD_ROW = (
 
 
 class _Upserts:
-    """What sinks with and without Spark say of upserts."""
+    """The checks on upserts that sinks with and without Spark share."""
 
     job: JobSpec
     settings: Settings
@@ -84,7 +84,7 @@ class Sinks(_Upserts):
             return False
 
     def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
-        """Hand over the results of a batch, so many rows."""
+        """Hand over the results of a batch, ``number`` rows."""
         sink = self.job.sink
         if self.call is not None:
             self._called(self.call, rows(), batch)
@@ -156,7 +156,7 @@ class SinksHere(_Upserts):
             self.table.check_new()
 
     def results(self, rows: Callable[[], pa.Table], batch: int, number: int) -> None:
-        """Write the results of a batch, so many rows, to the table."""
+        """Write the results of a batch, ``number`` rows, to the table."""
         if self.table is not None:
             self.table.write(rows() if number else None, batch)
 

@@ -159,7 +159,7 @@ class ResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class SinkSpec:
-    """What results or bad rows are written to: a format of Spark's with its path and options, a table, or a function.
+    """A destination of results or bad rows: one of Spark's formats with path and options, a table, or a function.
 
     A ``table`` of a database takes upserts. ``call`` is ``module:function``, called with a DataFrame and the number of
     the batch.
@@ -184,7 +184,7 @@ class PythonFunction:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a checkpoint belongs to: digests of the query, of the contracts of its tables, and of what is remembered."""
+    """The identity of a checkpoint: digests of the query, of the contracts of its tables, and of the states."""
 
     query: str
     catalog: str

@@ -36,7 +36,7 @@ Values = Sequence[object]
 
 
 class DatabaseSession(Protocol):
-    """What is used of a database's driver (PEP 249)."""
+    """The part of a database's driver (PEP 249) that is used."""
 
     def execute(self, sql: str, values: Values = ..., /) -> object:
         """Execute a statement."""

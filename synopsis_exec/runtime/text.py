@@ -38,7 +38,7 @@ class _Node:
 
 
 def _laid_out(node: _Node, width: int, indent: int, filled: bool, before: int = 0) -> str:
-    """The text of a node behind so many characters of a line that is indented."""
+    """The text of a node after ``before`` characters of an indented line."""
     if len(node.flat) + indent + before <= width or not node.items:
         return node.flat
     opening, closing = node.brackets
@@ -86,7 +86,7 @@ def _name(tree: object) -> str:
 
 
 def _items(tree: object) -> list[tuple[str, object]] | None:
-    """What stands between the brackets of a tree, with a prefix each; None for a plain value."""
+    """The items between the brackets of a tree, each with a prefix; None for a plain value."""
     if isinstance(tree, tuple):
         return [("", item) for item in tree]
     if isinstance(tree, dict):

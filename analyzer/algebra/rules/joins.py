@@ -133,7 +133,7 @@ def _column(column: ColumnFacts, changing: list[str], distance: _Distance) -> Co
 
 
 def _through(known: dict[str, TimePromise], name: str, distance: _Distance) -> TimePromise:
-    """What a promise about one side says of the other side's time, by how far these are apart."""
+    """A promise about one side, moved to the other side's time by the distance of the two."""
     other = _RIGHT if name == _LEFT else _LEFT
     one = known.get(other)
     if one is None:
@@ -226,7 +226,7 @@ def _rows(kind: JoinKind, left: int | None, right: int | None, none: bool) -> in
 
 
 def _state(left: OperatorInput, right: OperatorInput) -> int | None:
-    """Of each side the rows that partners may come for: a side is asked for only by rows that come later."""
+    """The rows of each side for which partners may still come; only later rows look a side up."""
     if left.is_static and right.is_static:
         return 0
     sides = [(left, right), (right, left)]

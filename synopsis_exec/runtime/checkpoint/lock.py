@@ -82,7 +82,7 @@ class Lock:
         return JobError("state", f"the checkpoint {self.store.path} is in use by {_in_words(other)}; {way_out}", 2)
 
     def _lost(self, other: Holder, here: str) -> str:
-        """What to do where only people can know whether a run is over."""
+        """Advice where only a person can know whether a run is over."""
         if other["host"] == here:
             return ""
         file = self.store.where(RUN)
@@ -90,7 +90,7 @@ class Lock:
 
 
 def _run(data: bytes | None) -> Holder | None:
-    """What a file says who runs; None where no one does."""
+    """The run that a file names; None if there is none."""
     try:
         run = json.loads(data or b"")
     except ValueError:

@@ -28,7 +28,7 @@ _SHORT = 12
 
 
 class Owner(TypedDict, total=False):
-    """What `job.json` says of a job: what must be the same, by hashes, and the same in words for messages."""
+    """The content of `job.json`: hashes of what must stay the same, and the same in words for messages."""
 
     format: int
     query: str
@@ -68,12 +68,12 @@ def of_job(job: JobSpec, settings: Settings, relations: Relations, engine: str) 
 
 
 def sealed(saved: Owner) -> bytes:
-    """What `job.json` holds: a JSON object, with the hash of all else that is in it."""
+    """The bytes of `job.json`: a JSON object with a hash of its other members."""
     return json.dumps({"checksum": _checksum(saved), **saved}).encode()
 
 
 def opened(data: bytes | None) -> Owner | None:
-    """What was sealed, and what an earlier layout says, which has no hash; None where it is not whole."""
+    """The sealed object, or one of an earlier layout, without a hash; None if it is damaged."""
     try:
         saved = json.loads(data or b"")
     except ValueError:
@@ -97,7 +97,7 @@ def difference(theirs: Owner, mine: Owner) -> tuple[str, str] | None:
 
 
 def _declared(table: Stream | Relation) -> dict[str, object]:
-    """What the catalog declares of a stream or relation, by its keys there."""
+    """The catalog's declaration of a stream or relation, by its keys."""
     columns = {column.name: column.type for column in table.columns}
     domains = {column.name: printed(column.domain) for column in table.columns if column.domain is not None}
     if isinstance(table, Relation):

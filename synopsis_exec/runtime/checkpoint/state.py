@@ -30,7 +30,7 @@ def packed(head: Mapping[str, object], tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def unpacked(data: bytes | None) -> State | None:
-    """What was packed; None where it is not whole."""
+    """The packed state; None if it is damaged."""
     import pyarrow as pa
 
     sealed, _, body = (data or b"").partition(b"\n")

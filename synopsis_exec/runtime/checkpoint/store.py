@@ -41,7 +41,7 @@ class Store(Protocol):
         ...
 
     def names(self, folder: str = "") -> list[str]:
-        """What a directory holds; nothing where it is not there."""
+        """The names in a directory; empty if it does not exist."""
         ...
 
     def read(self, name: str) -> bytes | None:
@@ -93,7 +93,7 @@ class LocalStore:
         return f"{self.path}/{name}"
 
     def names(self, folder: str = "") -> list[str]:
-        """What a directory holds; nothing where it is not there."""
+        """The names in a directory; empty if it does not exist."""
         found = self.folder / folder
         return sorted(entry.name for entry in found.iterdir()) if found.is_dir() else []
 
@@ -163,7 +163,7 @@ class SparkStore:
         return f"{self.path}/{name}"
 
     def names(self, folder: str = "") -> list[str]:
-        """What a directory holds; nothing where it is not there."""
+        """The names in a directory; empty if it does not exist."""
         top = self.where(folder).rstrip("/")
         try:
             every = self.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(top)

@@ -18,7 +18,7 @@ _UNITS = {"ts_ms": 1000, "ts_us": 1, "ts_ns": 0.001}
 
 
 def format_of(records: ChangeRecords | None) -> str:
-    """What a catalog calls the format of changes."""
+    """The catalog's name for the format of changes."""
     return "" if records is None else "debezium" if records.debezium else "upsert"
 
 

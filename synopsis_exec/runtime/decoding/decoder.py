@@ -34,7 +34,7 @@ Place = dict[str, str | int | None]
 
 
 class Ended(NamedTuple):
-    """What a punctuation says: that in a partition no more rows come from ``since`` on (None: at all) to ``until``."""
+    """A punctuation: in a partition no more rows come from ``since`` (None: the beginning) to ``until``."""
 
     part: int
     since: int | None
@@ -43,7 +43,7 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What was in some raw rows.
+    """The result of decoding some raw rows.
 
     ``good`` are the good rows that the plan can use: of a stream the columns ``part`` (int32, the place of the row's
     partition) and ``ts`` (int64), then, as of a relation, those that it needs, in that order; a column may be called
@@ -94,7 +94,7 @@ class _Read:
 class Decoder:
     """Decodes raw rows (`decoding.raw`) of a stream or relation; with ``lines`` they are lines of files instead.
 
-    Of ``most`` bad rows each time is told what they are, of more only how many there are.
+    At most ``most`` bad rows are returned each time; the others are only counted.
     """
 
     def __init__(self, table: Stream | Relation, lines: bool = False, most: int = sys.maxsize) -> None:
@@ -227,9 +227,9 @@ class Decoder:
         return [places(read.columns[mark.column], (mark.value,)) >= 0 for mark in self.keys]
 
     def _checked(self, read: _Read, ending: Sequence[Mask]) -> Mask:
-        """Note the faults of rows, in the order in which they are told; returns which are punctuations of time.
+        """Note the faults of rows, in the order of precedence; returns a mask of the punctuations of time.
 
-        A punctuation needs only the columns that say what it ends, and what tells it from a row is none of a row's.
+        A punctuation needs only the columns that say what it ends; the value that marks it is no fault of a row.
         """
         is_mark = np.zeros(read.size, dtype=bool)
         kinds: list[tuple[Mask, str, set[str]]] = []
@@ -314,7 +314,7 @@ class Decoder:
 
 
 def _reasons(read: _Read, at: Integers, part: Integers, ts: Integers | None) -> dict[str, pa.Array]:
-    """What is wrong with some rows; of late ones their partitions and timestamps, by which others tell what it is."""
+    """The faults of some rows; for late ones also partition and timestamp, from which the detail is made later."""
     import pyarrow as pa
 
     late = read.why[at] == 0

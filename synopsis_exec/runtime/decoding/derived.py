@@ -39,7 +39,7 @@ RowTexts = Callable[[Integers], tuple[list[str | None], list[Place]]]
 class ComputedColumns:
     """The derived columns of a stream or relation. ``first`` is the table as the first step decodes it.
 
-    Of ``most`` bad rows at a time is told what they are, as `Decoder` does.
+    At most ``most`` bad rows are returned at a time, as by `Decoder`.
     """
 
     def __init__(self, table: Stream | Relation, lines: bool = False, most: int = sys.maxsize) -> None:
@@ -71,7 +71,7 @@ class ComputedColumns:
         return replace(table, columns=columns, needs=used, useful=self._declared(table.useful), derived=())
 
     def _declared(self, options: Sequence[Sequence[Test]]) -> tuple[tuple[Test, ...], ...]:
-        """What some conjunctions say of declared columns alone."""
+        """The tests of some conjunctions that read declared columns alone."""
         found = (tuple(test for test in option if not self.names & {*_mentioned(test)}) for option in options)
         return tuple(dict.fromkeys(found))
 
@@ -90,7 +90,7 @@ class ComputedColumns:
         return pa.table(typed | asked)
 
     def nothing(self) -> pa.Table:
-        """What Spark computes of no rows."""
+        """The table that Spark computes from no rows."""
         import pyarrow as pa
 
         kinds = {self.own("value", place): sql_type(column.type) for place, column in enumerate(self.table.derived)}
@@ -125,7 +125,7 @@ class ComputedColumns:
         return quoted(self.own("unread", self.parsed.index(name)))
 
     def sql(self, careful: bool) -> list[str]:
-        """What Spark computes of what is `read`: the values, and, carefully, which rows raise an error instead."""
+        """Spark's expressions over the columns of `read`: values, and, if ``careful``, which rows raise an error."""
         found = [self._unread(name) for name in self.parsed]
         for place, column in enumerate(self.table.derived):
             asked, value = quoted(self.own("when", place)), cast(column)
@@ -137,7 +137,7 @@ class ComputedColumns:
         return found
 
     def engine(self) -> list[str]:
-        """What DuckDB computes of `arguments`; raises JobError for what Spark alone does."""
+        """DuckDB's expressions over `arguments`; raises JobError for those that only Spark computes."""
         for column in self.table.derived:
             if not column.engine:
                 what = f"{self.table.name}: {computed_in_words(column)} is computed by Spark only"
@@ -158,7 +158,7 @@ class ComputedColumns:
     # --- what becomes of its answer -----------------------------------------------------------------------------------
 
     def finished(self, first: Decoded, computed: pa.Table, messages: Mapping[str, str], texts_of: RowTexts) -> Decoded:
-        """What the first step has decoded, with Spark's answer; ``messages`` say what error an expression raises."""
+        """The first step's result with the computed columns; ``messages`` has the error of each expression."""
         import pyarrow as pa
         from pyarrow import compute as pc
 
@@ -275,7 +275,7 @@ def _mentioned(test: Test) -> Iterator[str]:
 def _with_rejected(
     found: Decoded, at: Integers, details: list[str], known: tuple[list[str | None], list[Place]]
 ) -> Decoded:
-    """What was decoded with more rejected rows, in the order of the raw rows."""
+    """A decoding result with more rejected rows, in the order of the raw rows."""
     import pyarrow as pa
 
     texts, places = known

@@ -48,7 +48,7 @@ Line: TypeAlias = str | bytes | None
 def read_objects(
     lines: pa.Array, kinds: dict[str, SqlType], records: bool, changes: ChangeRecords | None = None
 ) -> tuple[NDArray[np.int8], dict[str, JsonColumn]]:
-    """What each line is, and its values of some columns; where lines are ``changes``, those of the rows in them.
+    """The kind of each line, and its values of some columns; with ``changes`` those of the rows in the records.
 
     ``lines`` are texts or bytes; those of blanks alone are no rows, but for ``records`` of a queue.
     """
@@ -75,7 +75,7 @@ def read_objects(
 def _parsed(
     lines: pa.Array, parser: _Parser, changes: ChangeRecords | None, columns: Mapping[str, JsonColumn]
 ) -> NDArray[np.int8]:
-    """What each line is, one by one; its values are added to the columns."""
+    """The kind of each line, one by one; its values are added to the columns."""
     texts = _texts(lines)
     state = np.zeros(len(texts), dtype=np.int8)
     for start in range(0, len(texts), _AT_ONCE):

@@ -23,7 +23,7 @@ PLACES = {"file": "STRING", "line": "BIGINT", "partition": "INT", "offset": "BIG
 
 
 def own(table: Stream | Relation, name: str) -> str:
-    """What a raw table calls ``value``, ``file`` and so on: as many `_` are before it as no declared column has.
+    """A raw table's name for ``value``, ``file`` and so on, with enough leading `_` to differ from declared columns.
 
     >>> own(Relation("R", (TableColumn("file", "string"),), ()), "file")
     '_file'
@@ -74,7 +74,7 @@ def selected(table: Stream | Relation, types: Mapping[str, str]) -> list[str]:
 
 
 def _record(table: Stream | Relation, value: str) -> str:
-    """What a record of a queue is, as JSON: its value, or, of upserts, its key and value."""
+    """A record of a queue as JSON: its value, or, for upserts, its key and value."""
     if not isinstance(table, Stream) or table.records is None or table.records.debezium:
         return value
     key, value = (f"coalesce({text}, 'null')" for text in ("CAST(`key` AS STRING)", value))

@@ -61,7 +61,7 @@ def detail(
 
 
 def computed_in_words(column: Derived) -> str:
-    """What is computed; a call of a function of the user's own, whose name is in quotes, as it was written."""
+    """A computed expression in words; calls of the user's own functions as they were written."""
     return shown(column.name if "`(" in column.expression else column.expression)
 
 

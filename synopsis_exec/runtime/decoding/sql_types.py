@@ -105,7 +105,7 @@ class SqlType:
 
 
 def nested(name: str) -> str:
-    """What a type such as an array's is called where its values are kept."""
+    """The name of a nested type, such as an array's, in the state."""
     return f"nested {name}"
 
 

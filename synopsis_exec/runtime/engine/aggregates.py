@@ -30,7 +30,7 @@ def _of_doubles(value: GroupValue, number: str, total: str, squares: str) -> str
 
 
 def _divisor_less(value: GroupValue) -> int:
-    """What a variance is divided by is so much less than the number of values."""
+    """The difference between the number of values and a variance's divisor: 0 or 1."""
     return 1 if value.function.endswith("samp") else 0
 
 

@@ -113,7 +113,7 @@ class SqlBlock(BlockTables):
         return [*steps, TickStatement(f"INSERT INTO {at.state(RESULTS)} SELECT {listed(*names)} FROM {new}")]
 
     def _kept(self, at: TickTables, number: int, place: int) -> list[TickStatement]:
-        """A table's entries with what was added; those of no use go, and those too old to be told apart are one."""
+        """A table's entries with the additions; useless ones go, and those too old to be distinguished are merged."""
         state = self._state(number, place)
         names = [name for name, _ in self.entry_columns(number, place)]
         log, branch = at.temporary(f"log_{state.name}"), self.synopsis.branches[number]
@@ -157,7 +157,7 @@ def state_name(number: int, place: int) -> str:
 
 
 def _best_of(rows: str, group: list[str], best: dict[str, bool]) -> str:
-    """Of entries that agree but for extrema, those that none is as good as in all; NULL limits nothing: it is best."""
+    """The entries, of those that differ only in extrema, that no other dominates; NULL limits nothing and is best."""
     if len(best) == 1:
         ((name, greatest),) = best.items()
         value = f"CASE WHEN count(*) = count({name}) THEN {'max' if greatest else 'min'}({name}) END AS {name}"

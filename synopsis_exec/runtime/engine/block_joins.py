@@ -53,7 +53,7 @@ class Joined:
 
 
 class BranchSql:
-    """A branch, number ``number`` of its block. Logs of tables are made as they are first asked for."""
+    """A branch, number ``number`` of its block. Logs of tables are made on demand."""
 
     def __init__(self, block: BlockTables, number: int, branch: Subplan, at: TickTables) -> None:
         self.block, self.number, self.branch, self.at = block, number, branch, at
@@ -191,7 +191,7 @@ class BranchSql:
     # --- entries by key ---------------------------------------------------------------------------------------------
 
     def _by_key(self, join: JoinStep, setting: JoinSetting) -> bool:
-        """Whether entries need not be told apart by their times: what there is of a key is a running sum."""
+        """Whether the times of entries do not matter, so that a running sum for each key is enough."""
         if join.table is None or setting.kept is None or EXACT in self.weights.types:
             return False
         table = self.branch.tables[join.table]

@@ -48,7 +48,7 @@ class Weights:
         return f"SELECT {listed(*names, *added)} FROM ({rows}) GROUP BY ALL HAVING count(*) > 0"
 
     def product(self, participants: Sequence[str]) -> tuple[str, ...]:
-        """What a match of several participants has, who say what each column is called, as ``j0.{0}``."""
+        """The columns of a match of several participants, each of which names columns as ``j0.{0}``."""
         found = []
         for name, kind in self.columns:
             parts = [one.format(name) for one in participants]
@@ -57,7 +57,7 @@ class Weights:
         return tuple(found)
 
     def of_rows(self, factors: Sequence[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
-        """What rows that agree have: their number, and sums of products of these factors, each with its type."""
+        """The measures of equal rows: their number, and sums of products of these factors, each with its type."""
         found = ["sum(w) AS n"] if self.counted else []
         for place, kind in enumerate(self.types):
             mine = factors[place] if factors else ()
@@ -143,7 +143,7 @@ class BlockTables:
 
     @property
     def weights(self) -> Weights:
-        """What entries and results have beside their columns: a set has none."""
+        """The measures of entries and results beside their columns; a set has none."""
         if self.synopsis.distinct:
             return Weights(())
         return Weights(self.types[len(self.synopsis.columns) :], counted=True)

@@ -69,7 +69,7 @@ class SqlCounts:
         return (StateTable("rows", columns, gone, tuple(f"c{place}" for place in self.ending)),)
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
-        """What changes of the rows that came: the result with them, less the result without."""
+        """The change by the rows that came: the result with them, minus the result without."""
         names = places(len(self.types))
         row, came, changed = ", ".join(names), at.temporary("came"), at.temporary("changed")
         (state,) = self.states

@@ -227,7 +227,7 @@ def _of_frames(values: pa.Array, firsts: Integers, lasts: Integers) -> list[str]
 
 
 def _sums(terms: Terms, weights: Numbers, size: int, added: Adding) -> Iterator[Dyadic]:
-    """What numbers, each as often as its weight says, add up to in so many groups or frames."""
+    """The sums of numbers, each times its weight, in ``size`` groups or frames."""
     numbers: Numbers
     numbers, exponents = terms
     bins, move = exponents >> _BIN, exponents & ((1 << _BIN) - 1)

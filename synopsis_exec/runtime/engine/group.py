@@ -51,14 +51,14 @@ class GroupArgument:
         return f"STRUCT(y {self.type}, n BOOLEAN, x {self.shown})" if self.shown else self.type
 
     def of_row(self, place: int) -> str:
-        """What is kept of a row, whose value is at a place."""
+        """The kept form of a row's value, which is at a place."""
         value, other = f"c{place}", f"c{place + 1}"
         if not self.shown:
             return value
         return f"CASE WHEN {value} IS NOT NULL THEN {{'y': {value}, 'n': {other} IS NOT NULL, 'x': {other}}} END"
 
     def shown_of(self, kept: str) -> str:
-        """What is shown of what is kept."""
+        """The result value of a kept one."""
         return f"({kept}).x" if self.shown else kept
 
     @property
@@ -163,7 +163,7 @@ class SqlGroup:
     # --- what came --------------------------------------------------------------------------------------------------
 
     def _came(self, at: TickTables) -> list[TickStatement]:
-        """What comes to each group: rows, with their sums, and best values; and the values that are kept apart."""
+        """The additions to each group: numbers of rows, sums, best values, and values that are kept one by one."""
         groups, *_ = self.states
         names, key = groups.names[len(self.keys) :], ", ".join(self._names)
         own = {"n": "coalesce(sum(w), 0)"} | {f"s{number}": self._sum(number) for number in range(len(self.sums))}

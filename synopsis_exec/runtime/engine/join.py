@@ -85,7 +85,7 @@ class SqlJoin:
 
     @property
     def states(self) -> tuple[StateTable, ...]:
-        """The rows of the sides that are kept, with the number of their partners where that is asked for."""
+        """The kept rows of the sides, with the number of their partners where that matters."""
         return tuple(
             StateTable(
                 SIDES[side],
@@ -182,7 +182,7 @@ class SqlJoin:
         return at.temporary(f"changed_{SIDES[side]}")
 
     def _alone(self, side: int, at: TickTables) -> str:
-        """What rows of a side are alone: of a semi join those with a partner, else those without."""
+        """The rows of a side that are printed alone: those with a partner for a semi join, else those without."""
         there = "CASE WHEN {0}_p > 0 THEN {0}_w ELSE 0 END" if self.kind == "semi" else (
             "CASE WHEN {0}_p > 0 THEN 0 ELSE {0}_w END"
         )  # fmt: skip
@@ -298,7 +298,7 @@ def condition_of(join: SqlJoin | SqlAsOf) -> str:
 
 
 def names_of_sides(left: int, right: int) -> dict[str, str]:
-    """What the columns ``l0`` …, ``r0`` … are in SQL."""
+    """The SQL names of the columns ``l0`` …, ``r0`` …"""
     return {f"l{place}": f"l.c{place}" for place in range(left)} | {
         f"r{place}": f"r.c{place}" for place in range(right)
     }

@@ -55,7 +55,7 @@ class SqlJoinTree:
     """Joins of streams with columns of these types, of which the last one's rows are the results.
 
     The ``parts`` read each other, and the inputs as ``0``, ``1`` …, by these names; each stands after those that it
-    reads. The rows of an input are kept for so many ``timestamps``; None: for ever.
+    reads. The rows of an input are kept for a number of ``timestamps``; None: for ever.
     """
 
     name: str

@@ -56,7 +56,7 @@ _PERIOD = ("_begin", "_end")
 
 
 class Engine:
-    """What a job of a `CircuitPlan` runs."""
+    """The engine that a job of a `CircuitPlan` runs."""
 
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
@@ -139,7 +139,7 @@ class Engine:
         return found[0] if len(found) == 1 else _together(found, self.plan.columns)
 
     def _ends(self, deltas: Mapping[str, Delta], times: Integers) -> list[int]:
-        """The last timestamp of each tick: there is one, unless each timestamp is asked for, or a key returns."""
+        """The last timestamp of each tick: there is one, unless each timestamp is a tick, or a key returns."""
         if self.plan.by_timestamp:
             return [int(time) for time in times]
         return sorted({*self.watched.returning(deltas), *map(int, times[-1:])})
@@ -161,7 +161,7 @@ class Engine:
         return self._results()
 
     def _results(self) -> Delta:
-        """What the last operator gives; of relations with periods alone there is one tick, whose rows are in order of
+        """The results of the last operator; relations with periods alone have one tick, whose rows are in order of
         their periods, then of their values.
         """
         import pyarrow.compute as pc

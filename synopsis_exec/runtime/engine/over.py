@@ -128,7 +128,7 @@ class SqlOver(SqlWindows):
 
     @property
     def _named_values(self) -> list[str]:
-        """What the calls' values are in SQL, with their names."""
+        """The calls' values in SQL, with their names."""
         calls = zip(self._value_names, self.calls, self.call_types, strict=True)
         return [f"{self._value(place, call, kind)} AS {name}" for place, (name, call, kind) in enumerate(calls)]
 
@@ -140,7 +140,7 @@ class SqlOver(SqlWindows):
     # --- values -----------------------------------------------------------------------------------------------------
 
     def _values(self, rows: str) -> str:
-        """The rows that are asked for, with the functions' values, each once."""
+        """The rows that are needed, with the functions' values, each once."""
         row = places(self.width)
         found = f"SELECT {listed(*row, *self._named_values)} FROM {self.with_sums(_each_once(rows))}"
         shown = listed(*row, *self._value_names)
@@ -194,7 +194,7 @@ class SqlOver(SqlWindows):
         return f"SELECT {names} FROM {rows}"
 
     def _numbered(self, rows: str) -> str:
-        """Rows with how many are before them, by the rank that is asked for, or how many after, of the last ones."""
+        """Rows with the number of rows before them, by the rank that is needed, or after them for the last ones."""
         if self.asked.first is not None:
             return f"SELECT *, {self._before()} AS before FROM {rows}"
         total = f"sum(w) OVER ({self.by(self.in_order())} ROWS UNBOUNDED PRECEDING)"

@@ -32,7 +32,7 @@ class SqlRecent:
         return (StateTable("rows", (*zip(places(len(self.types)), self.types, strict=True), ("w", HUGEINT))),)
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
-        """What comes and goes; without a newer row nothing does."""
+        """The rows that come and go; without a newer row there are none."""
         (state,), (rows, newest) = self.states, at.inputs
         names, kept = ", ".join(places(len(self.types))), at.state(state.name)
         first = f"(SELECT max(c0) - {self.timestamps - 1} FROM {newest} WHERE w > 0)"

@@ -31,7 +31,7 @@ _ENDS = ("first_value", "last_value")
 
 
 def _counts(call: OverValue, alias: str = "") -> str:
-    """What is NULL for a row that does not count."""
+    """An expression that is NULL for a row that does not count."""
     return "1" if call.where is None else f"{alias}c{call.where}"
 
 

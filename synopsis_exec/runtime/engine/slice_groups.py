@@ -25,7 +25,7 @@ _NO_KEY = "0"
 
 @dataclass(frozen=True, slots=True)
 class GroupParts:
-    """What a group's aggregates are computed of: parts with rows of their own, of columns with these ``types``.
+    """The parts of a group from which its aggregates are computed, each with rows of its own, of these ``types``.
 
     COUNT, SUM and AVG are of one part, if there are any; each column whose values count once, and each MIN and MAX is
     one. Without aggregates there is a part for whether a group has rows.
@@ -68,13 +68,13 @@ class GroupParts:
         return tuple(found)
 
     def total(self, n: int, value: str, copies: str) -> str:
-        """What copies of a column's value add up to; of a text, or the like, nothing, and of a double an exact sum."""
+        """The sum of copies of a column's value; empty for strings and the like, exact for doubles."""
         if self.types[n] == DOUBLE:
             return f"exact_sum([{value}], [{copies}])"
         return f"COALESCE({value} * {copies}, 0)" if self.types[n] in (BIGINT, HUGEINT) else "0"
 
     def kept(self) -> list[ArrivedRows]:
-        """What is kept for each part, in their order: sums, values that count once, best values."""
+        """The states of each part, in their order: sums, values that count once, best values."""
         most = str(self.plan.most) if self.plan.most else ""
         found = [ArrivedRows(self.key, self.measures(), most=most)] if self.sums is not None else []
         pairs = [ArrivedRows((*self.key, (f"c{n}", self.types[n])), last=True) for n in self.distinct]
@@ -155,7 +155,7 @@ class _Groups:
         return f"(SELECT {self.key}, {ordered} FROM ({points}) GROUP BY {self.key})"
 
     def _changes(self, types: dict[str, str]) -> list[str]:
-        """What changes when: of each part its own numbers; the first part says how many rows there are."""
+        """The changes with their times, each part with its own numbers; the first part has the number of rows."""
         rows, found = list(self.of), list[str]()
 
         def noted(source: str, own: dict[str, str]) -> None:
@@ -203,7 +203,7 @@ def _nothing(kind: str) -> str:
 
 
 def _both_ways(text: str, kind: str, name: str) -> str:
-    """What rows add when they begin, and take back when they end."""
+    """The additions of rows at their begin, and their subtractions at their end."""
     back = f"exact_product([{text}, '-1'])" if kind == EXACT else f"-({text})"
     return f"unnest([{text}, {back}]) AS {name}"
 

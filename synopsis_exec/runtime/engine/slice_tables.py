@@ -61,7 +61,7 @@ COPIES = Measure("m", "m", "sum(m)")
 
 @dataclass(frozen=True, slots=True)
 class ArrivedRows:
-    """What is kept of rows that arrive when they begin, until they end: their measures by ``key`` and end.
+    """The state of rows that arrive when they begin, until they end: their measures by ``key`` and end.
 
     ``key`` are expressions with their types. ``last``: only the latest end of each key matters, there once. ``best``
     is "min" or "max": of rows that agree in all but the last column of the key only those matter that no other one
@@ -94,7 +94,7 @@ class ArrivedRows:
         return f"SELECT {listed(*key, 'b', 'e', *own)} FROM {rows}"
 
     def remaining(self, rows: str) -> str:
-        """What is kept of the rows that arrived and were kept, all with whole periods."""
+        """The rows that stay in the state, of those kept before and those that arrived, with whole periods."""
         key = ", ".join(self.names)
         valid = f"FROM {rows} WHERE e > {UNTIL}"
         if self.last:

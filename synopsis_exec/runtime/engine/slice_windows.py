@@ -305,7 +305,7 @@ class SliceWindows:
         self.tables.steps.append(partial(self._derive, parts, found, _facts_of(kinds), combined))
 
     def _groups(self, plan: SliceGroup, numbered: str, found: str) -> None:
-        """What aggregates the rows of each group have."""
+        """Add the statements for the aggregates of each group's rows."""
         limits, made = self._limits, list[list[object]]()
         keys = [as_decimal(*one) for one in zip(places(plan.keys), self.rows.types(plan), strict=False)]
         if self.tables.session.size(numbered):

@@ -76,7 +76,7 @@ class SqlStreamJoin:
         return tuple(zip(side.key, kinds, strict=True))
 
     def _preserves(self, name: str) -> bool:
-        """Whether a side's rows are asked for partners."""
+        """Whether a side is preserved by the join."""
         return self.kind in (("left", "full", "semi", "anti") if name == "left" else ("right", "full"))
 
     @property
@@ -252,7 +252,7 @@ class SqlStreamJoin:
         return found
 
     def _alone(self, at: TickTables, name: str) -> list[str]:
-        """What becomes of a preserved side's rows alone: those that came, and those that waited and have a partner."""
+        """Changes of a preserved side's rows without a partner: those that came, and those that found one."""
         side, came = self._side(name), at.temporary(name)
         semi = self.kind == "semi"
         shown = self._result(side.padded, side.variables("r."), "r.t")
@@ -316,7 +316,7 @@ class SqlStreamJoin:
         return f"SELECT {listed(*shown, 'r.alone AS w')} FROM (SELECT * FROM {at.state(name)} WHERE {gone}) r"
 
     def _aged(self, at: TickTables, state: StateTable) -> list[TickStatement]:
-        """Entries so old that their times are not told apart are one."""
+        """Merge entries that are so old that their times do not matter."""
         side, table = self._side(state.name), at.state(state.name)
         assert side.table is not None, "entries are of a table"
         ages = [alike for _, expires, alike in side.table.ages if expires is None and alike is not None]
@@ -338,7 +338,7 @@ def _folded(side: WaitingSide, rows: str) -> str:
 
 
 def _near(later: str, mine: str, earlier: str, its: str, ends: tuple[int, int], on: str) -> str:
-    """Rows with those that came between so long before, which are in one of two spans of time that have this length.
+    """Rows with those that came within a distance before, which are in one of two spans of time of this length.
 
     Of one key there may be many in a tick, each of which would be compared with all others.
     """

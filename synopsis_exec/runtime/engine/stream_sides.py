@@ -30,7 +30,7 @@ class Meeting:
         return found[0] if found else None
 
     def conditions(self, env: Env) -> Iterator[tuple[set[str | None], str]]:
-        """What has to hold, each condition with its variables."""
+        """The conditions, each with its variables."""
         for join in self.joins:
             for variable, term in join.equal:
                 yield {variable, term.variable}, f"{env[variable]} = {term_sql(term, env)}"

@@ -94,7 +94,7 @@ class TickOperator(Protocol):
 
     @property
     def name(self) -> str:
-        """What the query, or the plan, calls it."""
+        """Its name in the query, or in the plan."""
         ...
 
     @property
@@ -114,7 +114,7 @@ class TickOperator(Protocol):
 
     @property
     def states(self) -> tuple[StateTable, ...]:
-        """What it keeps from one tick to the next."""
+        """Its states, which are kept from one tick to the next."""
         ...
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:

@@ -73,7 +73,7 @@ class SqlWindows:
         return (*self.ordered(alias), *(f"{alias}c{place} NULLS FIRST" for place in others))
 
     def by(self, order: Sequence[str], alias: str = "") -> str:
-        """What a window is by: the partition and some order."""
+        """The PARTITION BY and ORDER BY of a window."""
         partition = listed(*(alias + name for name in places_of(self.partition)))
         parts = [f"PARTITION BY {partition}" if partition else "", f"ORDER BY {', '.join(order)}" if order else ""]
         return " ".join(part for part in parts if part)

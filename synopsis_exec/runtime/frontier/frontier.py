@@ -23,7 +23,7 @@ SavedInput = tuple[int, int, int | None, Sequence[tuple[int | None, int]], int]
 
 
 class Brought(NamedTuple):
-    """What some rows of an input bring: their largest timestamp, and which times their punctuations have ended."""
+    """The news of some rows of an input: their largest timestamp, and the times that punctuations have ended."""
 
     input: Input
     largest: int | None = None
@@ -32,7 +32,7 @@ class Brought(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InputState:
-    """What an input has brought so far: its largest timestamp and the times that it has ended.
+    """The state of an input: its largest timestamp and the times that it has ended.
 
     For ``stalled`` batches it has ended nothing new.
     """
@@ -54,7 +54,7 @@ class Frontier:
         self.over = False
 
     def dump(self) -> list[SavedInput]:
-        """What has been promised, as JSON can hold it."""
+        """The promises so far, as JSON."""
         return [(*key, state.largest, state.ended, state.stalled) for key, state in self.inputs.items()]
 
     def take(self, brought: Iterable[Brought]) -> None:

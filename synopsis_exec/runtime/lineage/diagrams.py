@@ -29,7 +29,7 @@ _FALSE, _TRUE = 0, 1
 
 
 def equivalent(left: Formula, right: Formula, nodes: int = NODES) -> bool:
-    """Whether two formulas are the same function; raises LineageTooLargeError beyond so many nodes."""
+    """Whether two formulas are the same function; raises LineageTooLargeError beyond ``nodes``."""
     if left == right:
         return True
     ours, theirs = variables(left), variables(right)
@@ -111,6 +111,6 @@ class _Diagrams:
         return found
 
     def _at(self, node: int, level: int, side: int) -> int:
-        """What a node becomes when the variable of a level is false (1) or true (2)."""
+        """The child of a node when the variable of a level is false (1) or true (2)."""
         found = self._nodes[node]
         return found[side] if found[0] == level else node

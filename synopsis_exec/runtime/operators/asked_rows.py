@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AskedRows:
-    """All rows of a partition, if nothing else is said.
+    """The rows of a partition that functions need: by default all.
 
-    Else the ``first`` so many in its order, or those up to that rank, the ``last`` so many, or those ``within`` so
+    Else the ``first`` n in its order, or those up to that rank, the ``last`` n, or those ``within`` a length of
     much time. Where rows close in turn, with a bucket of the order, these are of those that have closed.
     """
 

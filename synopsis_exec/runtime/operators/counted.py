@@ -13,7 +13,7 @@ _NOTHING: dict[Key, int] = {}
 
 
 class Counted:
-    """A bag of keys; an index by some columns is made when it is first asked for, and kept up to date."""
+    """A bag of keys; an index by some columns is made on demand, and kept up to date."""
 
     def __init__(self, entries: Mapping[Key, int] | None = None) -> None:
         self.entries: dict[Key, int] = dict(entries or {})

@@ -74,7 +74,7 @@ class EndedKeys:
         }
 
     def told(self, rows: Mapping[str, Delta], marks: Mapping[str, Mask]) -> dict[str, dict[int, set[Pattern]]]:
-        """What the punctuations among the rows of each stream say at each timestamp."""
+        """The patterns of the punctuations among the rows of each stream, by timestamp."""
         found = dict[str, dict[int, set[Pattern]]]()
         for one in self.plan.records:
             if one.stream not in rows:

@@ -83,5 +83,5 @@ def lines_of_json(entries: Sequence[object]) -> pa.Table:
 
 
 def from_lines_of_json(table: pa.Table) -> list[list[object]]:
-    """What `lines_of_json` was given, with lists for tuples."""
+    """The argument of `lines_of_json`, with lists for tuples."""
     return [json.loads(one) for one in table.column(0).to_pylist()]

@@ -100,7 +100,7 @@ class LeastFixpoint:
         return new
 
     def _of_inputs(self, rows: list[list[Row]]) -> list[Levelled]:
-        """What the steps make of rows of each input, together with all that is there."""
+        """The rows that the steps derive from rows of each input, together with all known ones."""
         return [
             one
             for step in self.steps
@@ -109,7 +109,7 @@ class LeastFixpoint:
         ]
 
     def _of_rows(self, rows: list[Row]) -> list[Levelled]:
-        """What the steps make of rows of r, together with all that is there."""
+        """The rows that the steps derive from rows of r, together with all known ones."""
         return [
             one
             for step in self.steps
@@ -195,7 +195,7 @@ class _Change:
 
 
 def _changed(known: Counted, rows: list[Weighted]) -> _Change:
-    """What some changes of rows make of them, which are there with these weights."""
+    """The change of a set by weighted changes of rows, which are known with these weights."""
     totals: dict[Row, int] = {}
     for row, weight in rows:
         totals[row] = totals.get(row, known.entries.get(row, 0)) + weight
@@ -277,7 +277,7 @@ class _Step:
     def _matches(
         self, way: _MatchOrder, fresh: list[Row], rows: Counted, inputs: list[Counted], below: float | None = None
     ) -> list[Levelled]:
-        """What the matches of some rows make; with ``below``, the first match of rows of r below that level."""
+        """The rows derived from the matches of some rows; with ``below``, from the first one of rows of r below it."""
         found: list[Levelled] = []
         env: Env = [None] * self.starts[-1]
         sources = [*([rows] * self.recursive), *(inputs[place] for place in self.plan.inputs)]
@@ -364,6 +364,6 @@ def _number(test: Test) -> int | float:
 
 
 def _less(offset: Constant | Formula) -> int | float:
-    """What is subtracted of a value to get the column that it is made of."""
+    """The number that is subtracted from a value to get its column."""
     assert isinstance(offset, int | float), "only numbers are added"
     return -offset

@@ -40,7 +40,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """What a relation's rows have in some columns together, without those that have a NULL there."""
+    """The values of a relation's rows in some columns together, without those that have a NULL there."""
 
     relation: str
     columns: tuple[str, ...]
@@ -48,7 +48,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What only the streams' rows will say, such as ``c_S``, the most rows of a timestamp; ``name`` is its symbol."""
+    """A number that only the streams' rows determine, such as ``c_S``, the most rows of a timestamp."""
 
     name: str
 

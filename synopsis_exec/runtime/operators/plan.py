@@ -89,7 +89,7 @@ class TableScan:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is remembered of a set of streams, by its ``name``: keys of these ``columns``, with their number.
+    """The table of a set of streams, by its ``name``: keys of these ``columns``, with their number.
 
     ``ages`` are the kept timestamps: the number of the stream, the age at which an entry is dropped, and the age from
     which timestamps are not told apart. Nothing can complete an entry from the ``deadline`` on. Of entries that agree

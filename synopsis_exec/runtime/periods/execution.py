@@ -269,7 +269,7 @@ def _add_up(aggregates: Sequence[SliceAggregate], rows: TaskPlan) -> bool:
 
 
 def _argument(one: SliceAggregate, types: Sequence[DataType]) -> str:
-    """What is aggregated in the place of a column: a text's number, a nested value in its order; else empty."""
+    """The argument in the place of a column: a string's number, a nested value's order; else empty."""
     if one.column is None or one.function == "count":
         return ""
     name, kind = f"c{one.column}", types[one.column]

@@ -125,7 +125,7 @@ def _of_rows(given: PeriodRelation, lines: bool = False) -> Callable[[Batches], 
 
 
 def _decoded(decoder: Decoder, given: PeriodRelation, raw: Raw) -> Batches:
-    """The good rows of some raw ones, then what is told of the others."""
+    """The good rows of some raw ones, then the quarantine records of the others."""
     import pyarrow as pa
 
     found = decoder.decode(raw.rows, all_columns=raw.all_columns)
@@ -155,7 +155,7 @@ def _decoded(decoder: Decoder, given: PeriodRelation, raw: Raw) -> Batches:
 
 
 def _about(decoder: Decoder, given: PeriodRelation, raw: Raw, found: Decoded, why: Values) -> list[str]:
-    """What can be told of each good row, with marks for the reason."""
+    """A template of the quarantine record of each good row, with marks for the reason."""
     at, rows = found.good_at[why == ""], BadRows(sys.maxsize)
     marks = [_REASON.strip('"')] * len(at), [_DETAIL.strip('"')] * len(at)
     rows.add(given.relation, _told(decoder, raw, at, *marks), raw.file)
@@ -177,7 +177,7 @@ def _faults(found: Decoded, given: PeriodRelation) -> Values:
 
 
 def _told(decoder: Decoder, raw: Raw, at: Integers, reasons: Sequence[str], details: Sequence[str]) -> pa.Table:
-    """What is told of some raw rows (`Decoded.rejected`)."""
+    """The quarantine records of some raw rows (`Decoded.rejected`)."""
     import pyarrow as pa
 
     why = {"reason": pa.array(reasons, pa.string()), "detail": pa.array(details, pa.string())}

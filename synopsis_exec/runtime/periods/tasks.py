@@ -125,7 +125,7 @@ class TableOfTask:
 
 @dataclass(frozen=True, slots=True)
 class PeriodTask:
-    """What a task does with its rows, which it holds."""
+    """The work of a task on its rows, all of which it holds."""
 
     plan: SlicePlan
     tables: tuple[TableOfTask, ...]

@@ -51,7 +51,7 @@ class DecodedChunk:
 
 
 def chunk_of(stream: Stream, number: int, found: Decoded, raw: Raw) -> DecodedChunk:
-    """What has been decoded of some raw rows."""
+    """The decoding result of some raw rows."""
     ts, good = found.good.column(1).to_numpy()[~found.marks], open_rows(stream, found.good)
     facts = found.largest, found.ended, found.rejected, found.beyond
     return DecodedChunk(number, found.rows, *facts, raw.file, ts, good, marks=found.marks)

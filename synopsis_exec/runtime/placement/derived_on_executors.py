@@ -84,7 +84,7 @@ class DerivedOnExecutors:
         yield from rows.to_batches()
 
     def computed(self, rows: DataFrame) -> DataFrame:
-        """What travels, with the derived columns."""
+        """The shuffled rows with their derived columns."""
         names = self.derivation.passed(rows.columns)
         with pinned(rows.sparkSession):
             return rows.selectExpr(*names, *self.derivation.sql(self.careful))

@@ -58,7 +58,7 @@ def over_rows(
     late_before: int | None = None,
     raised: Errors | None = None,
 ) -> DataFrame:
-    """What functions of decoded rows, one for each stream by its number, find in a batch, where its rows are.
+    """The results of functions of decoded rows, one for each stream by its number, run where a batch's rows are.
 
     Where expressions have ``raised`` errors on it, their rows are rejected.
     """
@@ -76,7 +76,7 @@ def over_rows(
 
 
 def with_errors(run: RunContext, arrived: Batch, late_before: int | None, attempt: Callable[[Errors | None], T]) -> T:
-    """What is made of a batch's rows; made again where expressions reject some, with the errors that they raise."""
+    """The result of an attempt on a batch's rows; where expressions reject some, of another one with their errors."""
     try:
         return attempt(None)
     except Exception as error:
@@ -108,7 +108,7 @@ def _first_step(
 def _on_executors(
     run: RunContext, arrived: Batch, number: int, function: Callable[[Iterator[Raw]], Batches], schema: str
 ) -> Iterator[DataFrame]:
-    """What a function of raw rows finds in those of a stream."""
+    """The results of a function of raw rows on those of a stream."""
     import pyarrow as pa
 
     stream = run.job.streams[number]
@@ -127,7 +127,7 @@ def _on_executors(
 
 
 def facts_found(rows: DataFrame) -> list[bytes]:
-    """What the driver has to know of decoded rows (`decoded_chunk.packed_facts`)."""
+    """The facts about decoded rows that the driver needs (`decoded_chunk.packed_facts`)."""
     found: list[bytes] = rows.where("bucket IS NULL").select("data").toArrow().column("data").to_pylist()
     return found
 

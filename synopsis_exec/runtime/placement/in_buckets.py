@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class _BucketFacts(TypedDict, total=False):
-    """What a bucket has come to, as JSON holds it.
+    """The outcome of a batch in a bucket, as JSON.
 
     ``peak`` is the most entries between two timestamps of the batch, ``file`` the one with the state after it;
     ``damaged`` is its state where that cannot be read, ``overflow`` what is beyond its type.
@@ -174,7 +174,7 @@ class InBuckets(OnExecutors):
         until: int | None,
         last: bool,
     ) -> Closed:
-        """What all buckets have come to, once they have closed the same timestamps: entries are added up only then.
+        """The outcome of all buckets, after closing the same timestamps: entries are added up only then.
 
         Between the timestamps of a batch there were at least as many as any one bucket had.
         """

@@ -189,12 +189,12 @@ class OnDriver:
 
 
 def operator_of(job: JobSpec, relations: Relations, spark: SparkSession | None = None) -> Engine:
-    """What runs a job's plan; without a session DuckDB computes what Spark does otherwise."""
+    """The engine of a job's plan; without a session DuckDB computes Spark's expressions."""
     return Engine(job.plan, relations, partial(rows_computed, job, spark), job.streams)
 
 
 def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:
-    """What an operator has dumped and the open rows, as the tables of one state."""
+    """An operator's dumped tables and the open rows, as one state."""
     tables = {f"table {name}": table for name, table in kept.items()}
     return tables | {f"pending {name}": table for name, table in open_rows.tables.items()}
 

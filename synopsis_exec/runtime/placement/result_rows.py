@@ -57,7 +57,7 @@ def empty_results(job: JobSpec) -> Delta:
 
 
 def facts(job: JobSpec, data: bytes) -> pa.RecordBatch:
-    """What a function says beside its results."""
+    """The facts that a function returns beside its results."""
     import pyarrow as pa
 
     types = [pa.int64(), *(_arrow(sql_type(column.type)) for column in job.columns), sql_type(job.multiplicity).encoded]
@@ -66,7 +66,7 @@ def facts(job: JobSpec, data: bytes) -> pa.RecordBatch:
 
 
 def facts_of(rows: DataFrame) -> list[bytes]:
-    """What functions have said beside their results."""
+    """The facts that functions have returned beside their results."""
     found: list[bytes] = rows.where(f"{FACTS} IS NOT NULL").select(FACTS).toArrow().column(0).to_pylist()
     return found
 
@@ -151,7 +151,7 @@ def computed_above(job: JobSpec) -> JobSpec:
 
 
 def results_of_node(node: MapNode) -> ResultColumns:
-    """What a node computes, as what is computed of results."""
+    """A node's computation in the form of computed result columns."""
     given = tuple(TableColumn(*column) for column in node.given)
     return ResultColumns(given, node.expressions, node.where, node.engine, node.engine_where)
 

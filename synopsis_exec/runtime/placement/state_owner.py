@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run of a job has; ``relations`` are the encoded good rows of each, ``spark`` is None in one without it.
+    """The context of a job's run; ``relations`` has the encoded good rows of each, ``spark`` is None without Spark.
 
     ``views`` are those relations that subqueries ask, where DuckDB computes them.
     """
@@ -66,7 +66,7 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What closing has come to: how many results and timestamps, the entries now and the most there were.
+    """The outcome of closing: numbers of results and timestamps, the entries now and the most there were.
 
     ``refused`` are bad rows of which that is only known when their timestamp closes: changes of relations that have no
     meaning, rows that come after the punctuation of their key, and those that conflict with others valid then. Of rows

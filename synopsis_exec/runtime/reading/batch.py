@@ -33,7 +33,7 @@ class Batch(Protocol):
 
 
 class Arrived:
-    """What Spark has told of a batch (`reading.sources.arriving`): few rows, where they are the paths of files."""
+    """Spark's rows of a batch (`reading.sources.arriving`): few, where they are the paths of files."""
 
     def __init__(self, frame: DataFrame, job: JobSpec, settings: Settings, files: dict[str, Files]) -> None:
         self.frame, self.job, self.settings, self.files = frame, job, settings, files

@@ -70,7 +70,7 @@ class DerivingDecoder(Decoder):
 
 
 def in_process(views: Views, derivation: ComputedColumns, given: pa.Table) -> Computed:
-    """What DuckDB computes, and the errors of expressions that raise one; raises JobError where a subquery does."""
+    """The columns that DuckDB computes, and the errors of expressions; raises JobError for a subquery's error."""
     import pyarrow as pa
 
     columns, texts = derivation.table.derived, derivation.engine()
@@ -106,7 +106,7 @@ def _with_subqueries(views: Views, derivation: ComputedColumns, given: pa.Table)
 
 
 def by_spark(spark: SparkSession, derivation: ComputedColumns, given: pa.Table) -> Computed:
-    """What Spark computes, and the errors of expressions that raise one."""
+    """The columns that Spark computes, and the errors of expressions."""
     with pinned(spark, local="0"):
         rows = spark.createDataFrame(given)
         rows = rows.selectExpr(*derivation.read(rows.columns)).alias(ROW)
@@ -120,7 +120,7 @@ def by_spark(spark: SparkSession, derivation: ComputedColumns, given: pa.Table) 
 
 
 def errors(rows: DataFrame, derivation: ComputedColumns) -> dict[str, str]:
-    """What error each expression raises that raises one on some of the rows: of several errors any one."""
+    """The errors of the expressions that raise one on some row; any of them if there are several."""
     found = {}
     for place, column in enumerate(derivation.table.derived):
         try:

@@ -65,7 +65,7 @@ class LocalFiles:
         self.ours = not self.options and (self.lines or parquet)
 
     def opened(self, path: str) -> Iterator[Raw] | None:
-        """What is in a file, some rows at a time; None where Spark has to read it."""
+        """The rows of a file, in chunks; None if Spark has to read it."""
         file = local_path(path) if self.ours and (self.lines or not self.in_partition(path)) else None
         if file is None or not self.lines:
             return None if file is None else self._columns(file, shown(path))
@@ -155,7 +155,7 @@ class Files:
         return ours, [path for path in paths if path not in {*ours}]
 
     def by_spark(self, paths: Sequence[str]) -> DataFrame:
-        """What is in files, with the name of each row's file; raises JobError without Spark."""
+        """The rows of files, with the name of each row's file; raises JobError without Spark."""
         if self.spark is None:
             raise unreadable(f"{self.table.name} cannot be read: {shown(paths[0])} needs Spark: --engine spark")
         apart: dict[bool, list[str]] = {}
@@ -165,7 +165,7 @@ class Files:
         return reduce(lambda one, other: one.unionByName(other), parts)
 
     def _read(self, spark: SparkSession, partitions: bool, there: list[str]) -> DataFrame:
-        """What is in files, of which all are below directories that say a column's value (``partitions``), or none."""
+        """The rows of files, all of them below directories that say a column's value (``partitions``), or none."""
         local = self.local
         reader = spark.read.format(local.kind).options(**local.options)
         if not partitions:  # else Spark reads files twice beside one whose name has signs of a pattern

@@ -26,6 +26,6 @@ def is_hidden(file: Path) -> bool:
 
 
 def ignored(file: Path) -> str:
-    """What is said of a file that Spark takes no notice of."""
+    """The message about a file that Spark ignores."""
     how = "ends with ._COPYING_" if file.name.endswith("._COPYING_") else f"starts with {file.name[0]}"
     return f"Spark ignores {file}, because its name {how}"

@@ -19,7 +19,7 @@ Views = Mapping[str, "pa.Table"]
 
 
 def view_of(relation: str) -> str:
-    """What a relation is called in expressions: a name that a session's own views hardly have.
+    """The name of a relation in expressions, unlikely among a session's own views.
 
     >>> view_of("devices"), view_of("odd name")
     ('streambound_devices', 'streambound_6f6464206e616d65')

@@ -282,7 +282,7 @@ def check_columns(table: Stream | Relation, found: Sequence[str]) -> None:
 
 @contextmanager
 def failing(table: Stream | Relation, job: JobSpec, settings: Settings) -> Iterator[None]:
-    """What Spark, or the system, says of a source as JobError."""
+    """Turn Spark's or the system's errors about a source into JobError."""
     try:
         yield
     except JobError:

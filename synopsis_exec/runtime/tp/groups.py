@@ -50,7 +50,7 @@ class GroupRow(NamedTuple):
 def of_group(
     members: Sequence[Member], aggregates: Sequence[SliceAggregate], nodes: int, given: Given
 ) -> Iterator[GroupRow]:
-    """What there is between neighbouring ends of a group's rows; these are in order of begin.
+    """The rows of a group between neighbouring ends of its members, which are in order of begin.
 
     The values of a row are the columns that are aggregated, one for each aggregate. Raises what ``given`` makes of a
     LineageTooLargeError.

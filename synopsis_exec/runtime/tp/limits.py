@@ -15,7 +15,7 @@ CODE = "lineage-too-large"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """So many nodes a lineage; ``kind`` is the type of time, in which a row's period is told."""
+    """The most nodes of a lineage; ``kind`` is the type of time, for messages with a row's period."""
 
     nodes: int = NODES
     kind: str = "bigint"
