@@ -47,7 +47,7 @@ def compare_options(command: _F) -> _F:
 
 @dataclass(frozen=True, slots=True)
 class ComparedWith:
-    """What the findings of a check are compared with."""
+    """The baseline and the commit with which the findings of a check are compared."""
 
     baseline_file: Path | None
     against: str | None
@@ -109,7 +109,7 @@ class ComparedWith:
 
 
 def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
-    """What became of the queries, on standard error."""
+    """Print the transitions of the queries on standard error."""
     for error in broken:
         note = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
         say(f"streambound: note: {note}")

@@ -100,7 +100,7 @@ def given(parameter: str) -> bool:
 
 
 def policy_of(workspace: Workspace, run: Mapping[str, Any] | None = None, **asked: Any) -> Policy:
-    """What the command line asks for, and ``asked``, over what the catalog says of single files."""
+    """The policy of the command line, over the catalog's settings for single files."""
     from streambound.gate.policy import Policy
 
     params = click.get_current_context().params

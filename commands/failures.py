@@ -65,7 +65,7 @@ def _flushed(call: Callable[[], Any]) -> Any:
 
 
 def _unnamed() -> str:
-    """What failed where the system names no file: there is no directory here, or a program that was started is gone."""
+    """The message where the system names no file: the working directory, or a started program, is gone."""
     try:
         Path.cwd()
     except OSError:

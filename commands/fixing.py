@@ -72,7 +72,7 @@ def fix_options(command: _F) -> _F:
 
 
 def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome, ...]:
-    """What is left after fixing, or the diff printed and the findings as they stand."""
+    """The outcomes after fixing; with `--diff` the diff is printed, and the outcomes are unchanged."""
     from streambound.gate.fixing import fix_all
 
     fixing = fix_all(judge, sources, options.unsafe)
@@ -95,7 +95,7 @@ def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome,
 
 
 def _say(fixing: Fixing, would: str) -> None:
-    """What was done, or would be, on standard error: standard output is the report's, or the diff's."""
+    """Print the fixes, made or possible, on standard error: standard output has the report, or the diff."""
     for applied in fixing.fixes:
         found, fix = applied.diagnostic, applied.fix
         at = f"{found.file}:{found.span.line}:{found.span.column}"

@@ -96,7 +96,7 @@ class QueryArgument(click.types.StringParamType):
 
 
 def _kept_colors(context: click.Context, _: click.Parameter, color: bool | None) -> bool | None:
-    """Let what is asked for hold of all that is printed: else colours are left out where there is no terminal."""
+    """Apply `--color` to all output; by default there are colours only on a terminal."""
     context.color = color
     return color
 
@@ -146,7 +146,7 @@ def tick_option(command: _F) -> _F:
 
 
 def colored(color: bool | None) -> bool:
-    """Whether to print in colour: as asked for, else on a terminal without NO_COLOR."""
+    """Whether to print in colour: by the option, else on a terminal without NO_COLOR."""
     if color is not None:
         return color
     return sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ

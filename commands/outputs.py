@@ -53,7 +53,7 @@ class OutputOption(click.ParamType[Destination]):
 
 
 def outputs(format_name: str | None, named: tuple[Destination, ...]) -> tuple[Destination, ...]:
-    """What --format and -o ask for; text where neither asks for anything. Two outputs share no place."""
+    """The outputs of --format and -o, or text without either. No two may have one destination."""
     asked = (
         (Destination(format_named(format_name)), *named)
         if format_name
@@ -68,7 +68,7 @@ def outputs(format_name: str | None, named: tuple[Destination, ...]) -> tuple[De
 
 
 def details(asked: tuple[Destination, ...]) -> frozenset[str]:
-    """What the formats print that costs time."""
+    """The details that the formats print and that cost time."""
     return frozenset().union(*(output.form.details for output in asked))
 
 
@@ -93,7 +93,7 @@ def put(asked: tuple[Destination, ...], found: tuple[Outcome, ...], color: bool,
 
 
 def _without_commands(form: Format, text: str) -> str:
-    """A report without commands to CI, but for those that are the report."""
+    """A report whose text cannot be taken for commands to CI, except the report's own."""
     from streambound_runtime.visible import literal_without_commands, without_commands
 
     if form.commands:

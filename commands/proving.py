@@ -200,7 +200,7 @@ def _tells(checked: Checked, catalog: Catalog, tables: Query, witness: Witness, 
 
 
 def _proof(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> WitnessProof:
-    """What DuckDB says of a witness; raises NotExecutableError where it cannot execute the statement."""
+    """DuckDB's proof of a witness; raises NotExecutableError if it cannot execute the statement."""
     from streambound.recheck.oracle.prove import prove
     from streambound.reports.witness_report import json_rows
 

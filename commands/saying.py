@@ -39,7 +39,7 @@ def show_literal(text: str) -> None:
 
 
 class Activity:
-    """What a command is doing now: a line on a terminal, with the time that all of it has taken; nothing elsewhere."""
+    """The current activity of a command: a line on a terminal, with the time since its start; nothing elsewhere."""
 
     def __init__(self, shown: Progress | None = None, task: TaskID | None = None) -> None:
         self._shown, self._task = shown, task

@@ -98,7 +98,7 @@ def watch(
 
 
 def _lines(progress: str, every: float) -> Iterator[str]:
-    """What was reported: of a Flink job now, or what a file has."""
+    """The reports: live ones of a Flink job, or the lines of a file."""
     from streambound.synopsis_exec.flink_progress import live_answers
 
     if progress.startswith(("http://", "https://")):

@@ -174,7 +174,7 @@ def _of_statement(checked: Checked, circuit: CircuitWitness, by_duckdb: bool = F
         yield from change_lines(circuit, found)
 
     def results(found: Witness) -> list[Any]:
-        """What each of the probes that are shown changes after all elements: each is executed with all of them."""
+        """The changes by each printed probe after all elements."""
         return changes(circuit, found, range(found.size), range(min(found.size, MOST_SHOWN)))
 
     return _Witnesses(tables, circuit.of_size, circuit.tells_element, lines, results, one_by_one=False)
@@ -207,7 +207,7 @@ def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | Non
 
 
 def _search(checked: Checked, longer: int) -> WitnessSearch:
-    """What is known of the witnesses of a query of joins, or found of an unknown one's."""
+    """The search for witnesses of a query of joins; for an unknown one it is made again."""
     from streambound.criteria.verdict import search_longer
     from streambound.criteria.vocabulary import Verdict
     from streambound.criteria.witness_search import WitnessSearch

@@ -25,7 +25,7 @@ _KEYS = ("file", "query", "code", "fingerprint")
 
 @dataclass(frozen=True, slots=True)
 class BaselineVersion:
-    """What says by which version of streambound a baseline was written."""
+    """The member that names the version of streambound that wrote a baseline."""
 
     schema_version: int
     scheme: str
@@ -117,7 +117,7 @@ def _lines(text: str) -> dict[str, int]:
 
 
 def stale_text(entry: BaselineEntry) -> str:
-    """What is wrong with a stale entry."""
+    """The message for a stale entry."""
     return f"stale: there is no {entry.code} of {entry.query} in {entry.file} any more"
 
 

@@ -52,7 +52,7 @@ def digest(*parts: object) -> str:
 
 @cache
 def program() -> str:
-    """What tells this program from an other version of it, also while it is being written."""
+    """The identity of this version of the program, also while it is being developed."""
     root = Path(__file__).parent.parent
     files = sorted(file for package in PACKAGES for file in (root / package).rglob("*.py"))
     stamps = [f"{file.name}:{stat.st_size}:{stat.st_mtime_ns}" for file in files for stat in (file.stat(),)]
@@ -61,7 +61,7 @@ def program() -> str:
 
 
 def _parser_version() -> str:
-    """What tells the parser of SQL from another version of it, without importing it, nor what reads its metadata."""
+    """The version of the SQL parser, without importing it or a reader of its metadata."""
     spec = importlib.util.find_spec("sqlglot")
     if spec is None or spec.origin is None:
         return ""

@@ -95,7 +95,7 @@ def judged_sources(
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
 ) -> list[tuple[Outcome, ...]]:
-    """What `check_sources` finds of each text by itself; nothing of an empty one that may be so."""
+    """The outcomes of each text by itself, as `check_sources` finds them; none for an empty one that is allowed."""
     run = _Run(workspace, settings, cache or Cache(None))
     tasks = [
         Task(

@@ -55,7 +55,7 @@ class Directive:
 
 
 class _MalformedError(Exception):
-    """What is wrong with a comment, and where."""
+    """The fault of a comment, with its place."""
 
     def __init__(self, message: str, start: int, end: int, help: str = FORM) -> None:
         super().__init__(message)
@@ -182,7 +182,7 @@ class _DirectiveReader:
         raise _MalformedError(f"{text} is not a day", start, end, "write year-month-day, as in until=2027-01-31")
 
     def _match(self, pattern: re.Pattern[str], peek: bool = False) -> re.Match[str] | None:
-        """What stands next, after spaces and commas."""
+        """The next match, after spaces and commas."""
         found = pattern.match(self.source.text, self._skipped(), self.end)
         if found and not peek:
             self.at = found.end()

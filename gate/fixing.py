@@ -36,9 +36,9 @@ class AppliedFix:
 
 @dataclass(frozen=True, slots=True)
 class Fixing:
-    """What fixing came to: each changed file's text before and after, the fixes, the findings at first and those left.
+    """The result of fixing: each changed file's text before and after, the fixes, the first and the remaining findings.
 
-    ``unsafe`` counts statements whose only repairs are not safe, and were not asked for.
+    ``unsafe`` counts statements that have only unsafe repairs, without `--unsafe`.
     """
 
     texts: dict[str, tuple[str, str]]

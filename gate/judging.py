@@ -60,7 +60,7 @@ def judged(
 
 
 def unreadable(source: SourceText, error: InputError) -> Outcome:
-    """What is reported of a file that cannot be read, or that holds no statement (``SB401``)."""
+    """The outcome of a file that cannot be read, or that has no statement (``SB401``)."""
     whole = source.span(0, len(source.text))
     finding = Diagnostic(Code.UNREADABLE_FILE, error.message, source.file, whole, error.remedy)
     return Outcome(_stem(source), source, whole, Verdict.ERROR, (finding,))
@@ -131,7 +131,7 @@ def _with_repairs(item: Checked, work: Allowance) -> Checked:
 
 
 def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
-    """What is reported of a statement, without the details where these are too much work."""
+    """The outcome of a statement, without details if these are too much work."""
     from streambound.reports.outcome import outcome
 
     with share(STATEMENT), suppress(RecursionError):
@@ -140,7 +140,7 @@ def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
 
 
 def _on_engine(item: Checked, catalog: Catalog, profile: EngineProfile, details: frozenset[str]) -> Outcome:
-    """What is reported of a statement, and what an engine does with it as it is written."""
+    """The outcome of a statement, with what an engine does with it as it is written."""
     from streambound.criteria.engines.profile import EngineReading
     from streambound.criteria.engines.reported import findings, read_on
 

@@ -71,7 +71,7 @@ class Server(LanguageServer):
             self._show(self._diagnostics(state, found))
 
     def _judged(self, state: WorkspaceState) -> Found:
-        """What is found with the open documents judged, and the others too if they are few."""
+        """The findings after judging the open documents, and the others if they are few."""
         missing = self.live.missing(state)
         urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in state.held]
         self.live.judge(state, urgent)
@@ -146,12 +146,12 @@ class Server(LanguageServer):
         return shown
 
     def _of(self, found: Found, uri: str) -> tuple[Outcome, ...]:
-        """What is found of a document, under the name that the run has for its file."""
+        """The outcomes of a document, under the run's name for its file."""
         name = Path(file_name(uri)).absolute()
         return next((items for file, items in found.outcomes.items() if Path(file).absolute() == name), ())
 
     def _failed(self, error: StreamboundError) -> Iterator[tuple[str, list[types.Diagnostic]]]:
-        """What is shown when nothing can be checked: the error in every query, and where it is wrong."""
+        """The diagnostics when nothing can be checked: the error in every query, and at its place."""
         yield from ((uri, [_failure(error)]) for uri in self.versions if self.is_query(uri))
         yield from self._blamed(error).items()
 
@@ -196,7 +196,7 @@ class Server(LanguageServer):
     # --- what is asked for -----------------------------------------------------------------------------------------
 
     def outcomes(self, uri: str, repairs: bool = False) -> tuple[Outcome, ...]:
-        """What is found of a document as it is in the editor; raises StreamboundError."""
+        """The outcomes of a document as it is in the editor; raises StreamboundError."""
         state = self.live.state(self._texts())
         found = self._judged(state)
         file = next((item.source.file for item in self._of(found, uri)), None)
@@ -234,7 +234,7 @@ def _on_line(
 
 
 def _of_catalog(state: WorkspaceState, found: Found) -> Iterator[types.Diagnostic]:
-    """What a check of all registered queries says of the catalog."""
+    """The findings of a check of all registered queries in the catalog."""
     catalog = state.workspace.default
     if catalog is not None and state.wrong is not None:
         line = toml_lines(catalog.text).get(("queries",), 1)

@@ -121,7 +121,7 @@ class Live:
         return _reported(runs, state, whole and bool(state.registered))
 
     def repaired(self, state: WorkspaceState, file: str) -> tuple[Outcome, ...]:
-        """What is found of a text, with the repairs of its statements."""
+        """The outcomes of a text, with repairs."""
         source = state.sources[file]
         if not isinstance(source, SourceText):
             return (source,)
@@ -144,7 +144,7 @@ class Live:
         return known[1]
 
     def _items(self, source: Source, state: WorkspaceState) -> tuple[Outcome, ...] | None:
-        """What was found of a text as it is; None where it was not judged yet."""
+        """The outcomes of a text as it is; None if it was not judged yet."""
         if not isinstance(source, SourceText):
             return (source,)
         known = self._judged.get(source.file)
@@ -152,7 +152,7 @@ class Live:
 
 
 def _reported(runs: Sequence[Sequence[Outcome]], state: WorkspaceState, whole: bool) -> Found:
-    """What is reported of each run; the first may be that of all registered queries.
+    """The findings of each run; the first may be that of all registered queries.
 
     A run of one file says nothing of the entries of others.
     """
@@ -219,7 +219,7 @@ def _stamp_of_catalog(named: Path | None) -> object:
 
 
 def _stamp(file: Path) -> object:
-    """What tells a file from another version of it; None where there is none."""
+    """The identity of a file's current version; None if it does not exist."""
     try:
         found = file.stat()
     except OSError:

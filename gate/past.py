@@ -54,7 +54,7 @@ class Past:
 def past(
     repository: Repository, commit: str, workspace: Workspace, files: Sequence[Path], paths: Sequence[Path]
 ) -> Past:
-    """What a commit had of the files that are checked now, and what it would have checked that is gone.
+    """A commit's versions of the files that are checked now, and the files that it would have checked but are gone.
 
     ``paths`` are the arguments: what is gone is looked for below directories among them, or else by the ``queries`` of
     the commit's catalog.
@@ -138,7 +138,7 @@ class _Catalogs:
 
 @dataclass(frozen=True)
 class _Names:
-    """What files are called: in the working directory, relative to the repository, and in the commit."""
+    """The names of files: in the working directory, relative to the repository, and in the commit."""
 
     root: Path
     renames: Mapping[str, str]

@@ -60,7 +60,7 @@ class ProgramText:
                     self.module = next((one.asname or one.name for one in names if one.name == _MODULE), self.module)
 
     def function(self, name: str) -> str:
-        """What the program calls a function of PySpark's; nothing where it has no name for it."""
+        """The program's name for a function of PySpark; empty if it has none."""
         return self.functions.get(name) or (f"{self.module}.{name}" if self.module else "")
 
     def method(self, site: CallSite | None) -> tuple[ast.Call, ast.Attribute] | None:
@@ -217,7 +217,7 @@ class ProgramPatches:
     # --- SQL ----------------------------------------------------------------------------------------------------------
 
     def _in_sql(self, fix: EngineFix, node: CatalystNode, call: ast.Call) -> Iterator[Edit]:
-        """What a fix adds to the one join, or the one SELECT with groups, of SQL in a plain literal."""
+        """The edits of a fix in the one join, or the one SELECT with groups, of SQL in a plain literal."""
         literal = call.args[0] if call.args else None
         if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):
             return
@@ -246,7 +246,7 @@ class ProgramPatches:
             yield self.program.edit(start + edit.span.start, start + edit.span.end, edit.replacement)
 
     def _sql(self, fix: EngineFix, name: Callable[[FrameName], str]) -> str:
-        """What a fix adds, with the program's names; nothing where one of them is not known."""
+        """The SQL that a fix adds, with the program's names; empty if one of them is unknown."""
         shown = list[str]()
 
         def renamed(node: exp.Expr) -> exp.Expr:
@@ -260,7 +260,7 @@ class ProgramPatches:
         return text if all(shown) else ""
 
     def _known(self, column: exp.Column) -> FrameName | None:
-        """What the program calls a column; None where that is not known."""
+        """The program's name for a column; None if unknown."""
         found = {
             name for (table, own), name in self.sql.names.items()
             if own == column.name and column.table in ("", table)

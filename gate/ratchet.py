@@ -54,7 +54,7 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO
 
 
 def entries(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Iterator[BaselineEntry]:
-    """What a new baseline holds: each finding that would fail, may be accepted, and is not yet."""
+    """The entries of a new baseline: each finding that would fail, may be accepted, and is not yet."""
     for item, mine in zip(outcomes, fingerprints(outcomes, baseline.relative), strict=True):
         for found, key in zip(item.diagnostics, mine, strict=True):
             if found.suppression is None and _fails(found, policy) and _acceptable(found, policy):

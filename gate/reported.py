@@ -115,7 +115,7 @@ def _bytes(item: Outcome) -> float:
 
 
 def _shared(budget: SharedBudget, items: Sequence[Outcome], catalog: Catalog) -> Diagnostic | None:
-    """What is said of statements, the one with the most bytes first, that may exceed a budget together."""
+    """The finding on statements that exceed a budget together, the one with the most bytes first."""
     known = [size for item in items if (size := item.kept_bytes) is not None]
     if sum(known) <= (parse_bytes(budget.budget) or 0) and len(known) == len(items):
         return None

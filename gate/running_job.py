@@ -34,7 +34,7 @@ _KEEPING = re.compile(
 
 @dataclass(slots=True)
 class _TaskRows:
-    """What was seen of a task: its watermark and rows at each report, and at which moments how many rows were young."""
+    """The history of a task: its watermark and rows at each report, and the numbers of young rows with their times."""
 
     seen: list[tuple[Micros, int]] = field(default_factory=list)
     young: list[tuple[int, float]] = field(default_factory=list)
@@ -65,7 +65,7 @@ class _TaskRows:
 
 @dataclass(slots=True)
 class _Source:
-    """What was seen of a source: its watermarks, and its rows at the last report with each.
+    """The history of a source: its watermarks, and its rows at the last report with each.
 
     ``since`` is when the last watermark was first seen, ``first`` the rows then.
     """
@@ -155,7 +155,7 @@ class RunningJob(WatchedQuery):
     # --- states -------------------------------------------------------------------------------------------------------
 
     def _of_states(self, progress: JobProgress, reading: EngineReading) -> Iterator[tuple[AlertKind, str, str]]:
-        """What tasks keep, each with the operators of the model that it has, in their order."""
+        """The alerts on the states of tasks, each with the model's operators that it runs, in their order."""
         wanted = operators(reading)
         names = [states[0].operator.title().replace(" ", "") for states in wanted]
         own = [_KEEPING.findall(task.name) for task in progress.tasks]

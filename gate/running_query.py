@@ -27,7 +27,7 @@ MUCH = 10
 
 
 class AlertKind(StrEnum):
-    """What is not as it was proved."""
+    """The kinds of alerts."""
 
     ROWS = "rows kept"
     AGE = "age"
@@ -39,7 +39,7 @@ class AlertKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What is wrong in a batch, or by a checkpoint, with an operator or a stream, in words."""
+    """An alert in a batch, or at a checkpoint, about an operator or a stream, in words."""
 
     batch: int
     kind: AlertKind
@@ -72,7 +72,7 @@ class WatchedQuery:
         return started
 
     def reading(self, behind: Micros) -> EngineReading | None:
-        """What the engine keeps while the watermark is so far behind its delay."""
+        """The model's states while the watermark lags ``behind`` its delay."""
         return read_behind(self.checked, self.catalog, self.profile, behind)
 
     @property
@@ -99,7 +99,7 @@ class RunningQuery(WatchedQuery):
     arrived: dict[int, list[_BroughtRows]] = field(default_factory=dict)
 
     def take(self, progress: Progress) -> list[Alert]:
-        """What begins to be wrong in a batch."""
+        """The alerts that begin in a batch."""
         if progress.runId != self.run:
             self.run, self.latest = progress.runId, None
             self.arrived.clear()

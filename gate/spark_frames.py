@@ -55,7 +55,7 @@ def program_outcomes(source: SourceText, catalog: Catalog | None, criteria: str 
 def query_outcome(
     query: FrameQuery, source: SourceText | None, catalog: Catalog | None, name: str, criteria: str = "exact"
 ) -> Outcome:
-    """What is reported of one query: at the lines of a program, or without one at places of its SQL."""
+    """The outcome of one query: at the lines of a program, or without one at places of its SQL."""
     from streambound.importing.frames.expression_sql import NotReadError
     from streambound.importing.frames.plan_sql import sql_of
 
@@ -116,7 +116,7 @@ def _of_program(found: tuple[Diagnostic, ...], declared: Catalog | None) -> Iter
 
 
 def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: EngineProfile) -> EngineReading | None:
-    """What the model says, but for what Spark itself refuses, or does not."""
+    """The model's reading, with Spark's own answer on whether it refuses the query."""
     from streambound.criteria.engines.profile import EngineReading, Phase
     from streambound.criteria.engines.reported import read_on
 
@@ -150,7 +150,7 @@ def _patched(reading: EngineReading, sql: FrameSql, program: SourceText | None) 
 
 
 def _without_mark(reading: EngineReading, times: tuple[str, ...]) -> EngineReading:
-    """What lets groups go whose time is one of the frame before its watermark: name the column."""
+    """A reading with the fix for groups by a column of the frame before its watermark: name the column."""
     from streambound.criteria.engines.profile import LATE, EngineFix, StateClass
 
     names = " and ".join(f'F.col("{one}")' for one in times)

@@ -135,7 +135,7 @@ def _expired(directive: Directive, today: date) -> bool:
 def _judged(
     scope: _Scope, items: Sequence[Outcome], source: SourceText, today: date, criteria: str
 ) -> Diagnostic | None:
-    """What is wrong with a comment that was read: it has expired, or allows what is not there."""
+    """The finding on a comment that has expired, or allows a finding that does not exist."""
     directive = scope.directive
     members = [items[i] for i in scope.members]
     there = {found.code for item in members for found in item.diagnostics}

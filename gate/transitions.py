@@ -47,7 +47,7 @@ def _transition(old: Outcome | None, new: Outcome) -> StatementChange:
 
 
 def compared(old: Outcome, new: Outcome) -> ChangeKind:
-    """What became of a statement's verdict, or else of its bound."""
+    """The transition of a statement's verdict, or else of its bound."""
     before, after = rank(old), rank(new)
     if before != after:
         return ChangeKind.WORSE if after > before else ChangeKind.BETTER

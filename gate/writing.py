@@ -33,7 +33,7 @@ def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
 
 
 def byte_order_mark(file: Path) -> bytes:
-    """What a file starts with before its text: UTF-8's byte-order mark, or nothing."""
+    """The byte-order mark of a file: UTF-8's, or empty."""
     with file.open("rb") as opened:
         return BOM_UTF8 if opened.read(len(BOM_UTF8)) == BOM_UTF8 else b""
 

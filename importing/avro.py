@@ -56,7 +56,7 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """What a schema registry says of a schema."""
+    """A schema registry's answer for a schema."""
 
     schema: str
     subject: str = ""

@@ -31,7 +31,7 @@ class DbtTable:
 
 @dataclass(frozen=True, slots=True)
 class DbtManifest:
-    """What dbt knows of a project."""
+    """dbt's manifest of a project."""
 
     sources: dict[str, DbtTable]
     nodes: dict[str, DbtTable] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from streambound.reports.outcome import Outcome
 
 
 class ChangeKind(StrEnum):
-    """What became of a statement; ``grew`` and ``shrank`` are about the bound M."""
+    """The transition of a statement; ``grew`` and ``shrank`` are about the bound M."""
 
     WORSE = "worse"
     GREW = "grew"
@@ -40,7 +40,7 @@ class StatementChange:
 
     @property
     def name(self) -> str:
-        """What the statement is called."""
+        """The name of the statement."""
         return self.last.name
 
     def __str__(self) -> str:

@@ -101,7 +101,7 @@ def _node(node: CircuitNode, circuit: Circuit, closes_cycle: bool) -> Node:
 
 
 def _lines(node: CircuitNode, circuit: Circuit) -> Iterator[str]:
-    """What a box says below its title: the key of what is remembered, or the columns."""
+    """The lines of a box below its title: the key of its state, or its columns."""
     if isinstance(node.op, IntegrateOp):
         under = circuit.nodes[node.inputs[0]].op
         keys = [key.text for key in under.keys] if isinstance(under, SumsOp | GroupOp) else None

@@ -51,7 +51,7 @@ def _source(executed: Executed, name: str, span: Span) -> Iterator[Source]:
 
 
 def change_lines(found: CircuitWitness, witness: Witness) -> Iterator[str]:
-    """What each probe changes: after every subset of a few elements, after all of more the first probes."""
+    """The changes by each probe: after every subset of a few elements; with more, by the first probes after all."""
     few, first = witness.size <= MOST_SUBSETS, range(min(witness.size, MOST_SHOWN))
     for subset in subsets(witness.size) if few else [tuple(range(witness.size))]:
         after = f"element{'s' * (len(subset) > 1)} {', '.join(str(k + 1) for k in subset)}" if few else "all elements"

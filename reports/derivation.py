@@ -190,7 +190,7 @@ def _at(violation: Violation) -> Step:
 
 
 def _tables(words: TableWords) -> Step:
-    """What is kept; a set keeps its results as well."""
+    """The tables; a set keeps its results as well."""
     if words.tables is None:
         return Step(f"tables: more than {MOST_TABLES}")
     rows = [

@@ -69,7 +69,7 @@ def algebra(checked: Checked) -> str:
 
 
 def states_lines(circuit: Judged) -> list[str]:
-    """What each operator remembers, by which proposition, and when it forgets; or what violates a proposition."""
+    """The states of each operator, by which proposition, and when entries go; or the violations of propositions."""
     lines = []
     for result in circuit.criteria:
         lines.append(f"{result.name}: {'holds' if result.holds else 'violated'}")

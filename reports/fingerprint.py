@@ -56,7 +56,7 @@ _NEVER_NAMES = frozenset(_NO_NAMES.split())
 
 @dataclass(slots=True)
 class _Group:
-    """What stands between two parentheses, or in the whole text; ``start`` is where its words begin."""
+    """The text between two parentheses, or the whole; ``start`` is where its words begin."""
 
     start: int
     before: tuple[str, int]
@@ -271,7 +271,7 @@ def _identity(
 
 
 def _statement(item: Outcome, words: Callable[[str], str]) -> str:
-    """What a statement is known by: the name in its comment, or its words; nothing where a file could not be split."""
+    """The identity of a statement: the name in its comment, or its words; empty if the file could not be split."""
     return f"name {item.name}" if item.named else "" if _unsplit(item) else words(_text(item))
 
 

@@ -32,7 +32,7 @@ class BoundObject(TypedDict):
 
 
 class WitnessObject(TypedDict):
-    """What the witness of an unbounded query keeps."""
+    """The witness of an unbounded query: the attribute or rows that must be kept."""
 
     attributes: list[str]
     probe_streams: list[str]
@@ -125,7 +125,7 @@ class DiagnosticObject(TypedDict):
 
 
 class EngineFixObject(TypedDict):
-    """What makes the engine keep less, and whether results stay the same, or what is lost."""
+    """A change that makes the engine keep less, and whether results stay the same, or what is lost."""
 
     text: Words
     same_results: bool
@@ -133,7 +133,7 @@ class EngineFixObject(TypedDict):
 
 
 class EngineStateObject(TypedDict):
-    """What an operator of the engine keeps, of one side where it has two; `lifetime_us` of event time."""
+    """A state of an operator of the engine, for one side if it has two; `lifetime_us` is of event time."""
 
     operator: Words
     side: Annotated[str, ("enum", ("left", "right"))] | None
@@ -173,7 +173,7 @@ class EngineRefusalObject(TypedDict):
 
 
 class EngineObject(TypedDict):
-    """What the user's own engine does with the query as it is written (--engine); `unread`: why nothing is said."""
+    """The model of the user's own engine for the query as written (--engine); `unread`: why there is none."""
 
     name: StreamEngine
     version: Words
@@ -216,7 +216,7 @@ class StateObject(TypedDict):
 
 
 class TransitionObject(TypedDict):
-    """What became of a statement."""
+    """The transition of a statement."""
 
     change: Annotated[str, ("enum", ("worse", "grew", "new", "better", "shrank", "removed"))]
     name: str
@@ -251,7 +251,7 @@ class BaselineObject(TypedDict):
 
 
 class SummaryObject(TypedDict):
-    """What is said of all statements together."""
+    """Figures of all statements together."""
 
     summary: Annotated[
         dict[Verdict, Amount],

@@ -80,7 +80,7 @@ def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 
 
 def _compared(beside: Beside) -> Iterator[str]:
-    """What became of queries since a commit, and the stale entries of a baseline, as lists."""
+    """The transitions of queries since a commit, and the stale entries of a baseline, as lists."""
     lines = [f"- {_escaped(str(one))}" for one in beside.changed]
     lines += [
         f"- stale in {_escaped(beside.baseline or '')}: {one.code} of {_escaped(one.query)} in {_escaped(one.file)}"

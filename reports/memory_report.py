@@ -40,7 +40,7 @@ def memory_lines(found: Any) -> Iterator[str]:
 
 
 def verdict(found: Any) -> str:
-    """What the entries did: whether they stayed within M, and stopped growing; and what that is beside Spark's join."""
+    """Whether the entries stayed within M and stopped growing, and the comparison with Spark's join."""
     text = f"{_seen(found)}; {found.bytes:,} bytes of tables"
     if found.curve == "over M":
         return _over(found)
@@ -53,7 +53,7 @@ def verdict(found: Any) -> str:
 
 
 def _seen(found: Any) -> str:
-    """What a measurement within M has shown."""
+    """The result of a measurement within M, in words."""
     most = f"at most {found.peak:,} entries at any time"
     match found.curve:
         case "at M":
@@ -95,7 +95,7 @@ def native_ending(native: Any) -> str:
 
 
 def own(found: Any) -> str:
-    """What of Spark runs the same: the statement beyond joins, or the join."""
+    """Spark's counterpart in words: its own operators of the statement, or its join."""
     return "Spark's own operators" if found.beyond_joins else "Spark's own join"
 
 
@@ -118,7 +118,7 @@ def _native_lines(native: Any, name: str) -> Iterator[str]:
 
 
 def _results(counts: Any) -> str:
-    """What was returned in the end beside batch SQL."""
+    """The comparison of the final results with batch SQL."""
     if counts.missing == counts.wrong == 0:
         return f"results: all {counts.expected:,} rows of batch SQL, and no others"
     found = f"{counts.missing:,} of {counts.expected:,} rows of batch SQL MISSING, {counts.wrong:,} WRONG ones beside"

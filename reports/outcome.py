@@ -102,7 +102,7 @@ class Outcome:
 
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
-    """What is reported of a checked statement, with some of `DETAILS`."""
+    """The report on a checked statement, with some of `DETAILS`."""
     statement, decision, repairs = checked.statement, checked.decision, checked.repairs
     plain = Outcome(
         statement.name, statement.source, statement.span, checked.verdict, checked.diagnostics, statement.named
@@ -200,7 +200,7 @@ def _bound_of_joins(found: QueryBound) -> BoundText:
 
 
 def _witness(checked: Checked) -> Mapping[str, Any] | None:
-    """What the witness keeps, for an unbounded query; `streambound witness` writes one of any size."""
+    """The witness of an unbounded query, in short; `streambound witness` writes one of any size."""
     found = checked.decision.witness if checked.decision is not None else checked.circuit_witness
     if found is None or checked.verdict is not Verdict.UNBOUNDED:
         return None

@@ -21,7 +21,7 @@ MOST_CHOICES = 3
 def period_witness_lines(
     name: str, witness: PeriodWitness, size: int, doing: Callable[[str], None] = lambda what: None
 ) -> Iterator[str]:
-    """What a witness with so many rows shows, its rows, and what is printed for each choice of their ends.
+    """The claim of a witness with ``size`` rows, its rows, and the output for each choice of their ends.
 
     ``doing`` is told what takes its time. Raises NotExecutableError where there is none of that size.
     """

@@ -17,7 +17,7 @@ _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_0
 
 
 def values_text(facts: Facts, x: Attribute, inside: frozenset[str] | None = None) -> str:
-    """What is known of an attribute's values: ``1 <= T.B <= 4``, ``d.carrier = a.carrier``, ``S.A has no bound``.
+    """An attribute's values in words: ``1 <= T.B <= 4``, ``d.carrier = a.carrier``, ``S.A has no bound``.
 
     Where only some sources are ``inside``, finite streams among the others limit nothing yet: ``any T.B``.
     """
@@ -42,7 +42,7 @@ def values_text(facts: Facts, x: Attribute, inside: frozenset[str] | None = None
 
 
 def stored_text(facts: Facts, stored: Stored, inside: frozenset[str]) -> str:
-    """What a table of the sources ``inside`` keeps of an attribute.
+    """An attribute as a table of the sources ``inside`` keeps it, in words.
 
     ``(clipped)`` says that values beyond the interval are moved into it.
     ``any Z.B`` stands in tables that have a bound for another reason, such as a window.
@@ -72,7 +72,7 @@ def join_text(facts: Facts, x: Attribute, y: Attribute) -> str:
 
 
 def age_text(facts: Facts, age: Age) -> str:
-    """What a table keeps of a stream's timestamp, and for how long."""
+    """A stream's timestamp as a table keeps it, and for how long, in words."""
     time = facts.time(age.stream)
     until = "" if age.expires is None else f", for {duration(facts, time, age.expires)}"
     most = "" if age.saturates is None else f", told apart up to an age of {duration(facts, time, age.saturates)}"

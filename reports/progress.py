@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def doing_line(report: JobReport) -> str:
-    """What a job does after a report.
+    """The activity of a job after a report.
 
     >>> from streambound.analyzer.job_reports import ErrorReport
     >>> doing_line(StepReport("starting Spark")), doing_line(ErrorReport("limit", "too many"))

@@ -63,7 +63,7 @@ class TableWords:
         return None if self.synopsis.sets is None and not self.sizes else self.synopsis.tables
 
     def lines(self, table: SynopsisTable) -> tuple[str, ...]:
-        """What a table keeps, a line per part of its key, and its size."""
+        """A table in words: a line per part of its key, and its size."""
         keys = [self._key_line(table, stored) for stored in table.key]
         endless = {*self.culprits(table)}
         ages = [
@@ -134,7 +134,7 @@ class TableWords:
 
     @property
     def result_lines(self) -> tuple[str, ...]:
-        """What is kept of the results: nothing of a bag, every different row of a set."""
+        """The kept results in words: none for a bag, every distinct row for a set."""
         if not self.distinct:
             return ("written at once",)
         if forgotten_at_once(self.facts, self.stamped):

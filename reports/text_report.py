@@ -97,7 +97,7 @@ def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
 
 
 def _fix_title(fix: Fix) -> str:
-    """What a repair does and whether results may change: ``bound T.a from above (changes results; …)``."""
+    """The title of a repair, with whether results may change: ``bound T.a from above (changes results; …)``."""
     return f"{fix.title} ({fix.remarks})"
 
 
@@ -161,7 +161,7 @@ def accepted_text(diagnostic: Diagnostic) -> str:
 
 
 def notes(item: Outcome) -> Iterator[str]:
-    """What is accepted, where the witness is, why there is no repair or no more."""
+    """Notes below a verdict: what is accepted, where the witness is, why there is no repair or no more."""
     yield from filter(None, map(accepted_text, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"

@@ -36,7 +36,7 @@ text { fill: #e6edf3 } .page { fill: #0d1117 } .bar { fill: #0c2d4d; stroke: #58
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What holds of a fact from ``begin`` to before ``end``; ``p`` is how probable it is, None where it is certain."""
+    """A fact from ``begin`` to before ``end``; ``p`` is its probability, None if it is certain."""
 
     begin: Any
     end: Any

@@ -64,7 +64,7 @@ def engine_of(outcomes: Iterable[Outcome]) -> str:
 
 
 def engine_text(item: Outcome) -> str:
-    """What the engine keeps of a statement as it is written: bytes, or why there is no number."""
+    """The state of the engine for a statement as written: bytes, or why there is no number."""
     if item.engine is None or item.engine.unread:
         return ""
     if item.engine.refusals:

@@ -37,7 +37,7 @@ def verify_lines(found: Any) -> Iterator[str]:
 
 
 def _without_difference(found: Any, runs: str) -> str:
-    """What runs without a difference show: nothing where there was no result, unless there never is one."""
+    """The conclusion from runs without a difference: none if there was no result, unless there never is one."""
     if found.results:
         return f"the job prints what batch SQL returns in {runs} ({found.results:,} results)"
     if found.never:

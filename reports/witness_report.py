@@ -54,7 +54,7 @@ def _time(row: Row, timestamp: str | None) -> int:
 
 
 def claim(witness: Witness, one_by_one: bool = True) -> str:
-    """What the witness shows, in a sentence: probe k tells of element k, or all probes of all elements."""
+    """The claim of the witness in a sentence: probe k reveals element k, or all probes reveal all elements."""
     kept = listed(str(kept.attribute) for kept in witness.plan.kept)
     many = len(witness.plan.kept) > 1
     takes = f"{kept} {'take' if many else 'takes'} another value in every element, and"

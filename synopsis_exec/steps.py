@@ -62,7 +62,7 @@ def _tables(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _synopsis(plan: Plan, name: str) -> tuple[str, ...]:
-    """The names of a table: ``s_n`` and ``s_p`` of its newest stream, or its own name if that is ambiguous."""
+    """The names of a table: ``s_n`` and ``s_p`` of its newest stream, or the name in the plan."""
     for branch in plan.branches:
         for table in branch.tables:
             if plan.table_name(branch.number, table) == name and not table.ages:

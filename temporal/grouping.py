@@ -49,13 +49,13 @@ def _type(call: AggregateCall, names: SeenNames) -> DataType | None:
 
 
 def syntax_of(scalar: Scalar) -> exp.Expr:
-    """What an expression was written as."""
+    """The syntax of an expression as it was written."""
     assert scalar.syntax is not None, "the tree is lowered from SQL"
     return scalar.syntax
 
 
 def _argument(call: AggregateCall, names: SeenNames) -> str:
-    """What is aggregated: NULL where a FILTER is not true, or where one of several columns is NULL; empty for rows."""
+    """The aggregated expression: NULL where a FILTER is not true or one of several columns is NULL; empty for rows."""
     at = call.syntax or exp.Null()
     if call.function not in _FUNCTIONS or call.order or call.ignore_nulls:
         message = f"{call.function} is outside of what a SEQ block can evaluate"

@@ -58,7 +58,7 @@ def inferred(plan: SlicePlan, catalog: Catalog) -> SlicePlan:
 
 
 def _of_both(plan: SliceUnion | SliceDifference, conditions: Sequence[exp.Expr], catalog: Catalog) -> SlicePlan:
-    """What is equal on both sides satisfies a condition alike, so that it can be asked of each."""
+    """Push conditions to both sides: equal values on both sides satisfy a condition alike."""
     sides, above = [plan.left, plan.right], list[exp.Expr]()
     for condition in conditions:
         kinds = [[column_type(side, place, catalog) for side in sides] for place in places(condition)]

@@ -100,7 +100,7 @@ class LineageRewriter(Rewriter):
         raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
 
     def _with_expected(self, tree: nodes.Project) -> nodes.Project:
-        """A list whose items EXPECTED(…) are columns of the groups, which have no aggregates that nobody asks for."""
+        """A select list with EXPECTED(…) as columns of the groups, which keep only the aggregates that are used."""
         filters, under = list[nodes.Filter](), tree.input
         while isinstance(under, nodes.Filter):
             filters, under = [*filters, under], under.input
@@ -150,7 +150,7 @@ class LineageRewriter(Rewriter):
     def with_values(
         self, under: Rewritten, node: exp.Expr, outer: tuple[Columns, ...]
     ) -> tuple[Rewritten, exp.Expr]:  # fmt: skip
-        """What is refused later: a subquery has other values in other worlds."""
+        """Keep a subquery as it is, to be refused later: it has other values in other worlds."""
         return under, node
 
     def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:

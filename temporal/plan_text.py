@@ -87,7 +87,7 @@ def _time(query: SliceQuery | SliceLineage) -> str:
 
 
 def _line(plan: SlicePlan) -> str:
-    """What an operator does, and what is moved between tasks for it."""
+    """An operator in words, with the shuffles that it needs."""
     match plan:
         case SliceRelation(table, columns, period):
             when = f"in [{period[0]}, {period[1]})" if period else "at all of time"
@@ -129,7 +129,7 @@ def _condition(plan: SliceJoin) -> str:
 
 
 def _lineage_line(plan: SlicePlan) -> str:
-    """What an operator does over rows with lineages; `_line` where that is the same."""
+    """An operator over rows with lineages in words; `_line` where that is the same."""
     how = "the disjunction of derivations, equivalent neighbours merged: shuffle by the values"
     match plan:
         case SliceProject() if not keeps_facts(plan):

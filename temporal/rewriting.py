@@ -475,7 +475,7 @@ def _outside(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _items_of(node: exp.Exists | exp.In) -> list[exp.Expr]:
-    """What IN compares with the columns of its subquery."""
+    """The operands that IN compares with the columns of its subquery."""
     if isinstance(node, exp.Exists):
         return []
     inner = node.this.unnest()

@@ -28,7 +28,7 @@ _UNKNOWN = DataType("string", Family.OTHER)
 
 @dataclass(frozen=True, slots=True)
 class SeqStatement:
-    """What a statement with SEQ blocks means.
+    """A statement with SEQ blocks, read.
 
     ``outer`` is Spark SQL around the blocks, in which ``{name}`` stands for a block or a relation; empty where the
     statement is one block. ``ordered``: it says in which order rows are. ``tables`` are the relations that are read.
@@ -43,12 +43,12 @@ class SeqStatement:
 
     @property
     def projection(self) -> str:
-        """What the blocks compute at every point of time."""
+        """The results of the blocks at a point of time."""
         return "tp" if any(isinstance(block, LineageBlock) for block in self.blocks) else "snapshot"
 
 
 def read_statement(statement: Statement, catalog: Catalog) -> SeqStatement | Diagnostic:
-    """What a statement with SEQ blocks means, or why it means nothing; never raises for a user's SQL."""
+    """A statement with SEQ blocks, read, or why it cannot be; never raises for a user's SQL."""
     source = statement.source
     try:
         blocks = tuple(_block(block, statement, catalog) for block in statement.blocks)
@@ -101,7 +101,7 @@ def _around(statement: Statement, blocks: tuple[Block, ...], catalog: Catalog) -
 
 
 def _mark(name: str) -> str:
-    """What a table is called until its name is put in braces."""
+    """The mark of a table until its name is put in braces."""
     return f"__streambound_{name}__"
 
 

@@ -298,7 +298,7 @@ def condition_of(join: SqlJoin | SqlAsOf) -> str:
 
 
 def names_of_sides(left: int, right: int) -> dict[str, str]:
-    """The SQL names of the columns ``l0`` …, ``r0`` …"""
+    """The SQL names of the columns ``l0``, …, ``r0``, … of both sides."""
     return {f"l{place}": f"l.c{place}" for place in range(left)} | {
         f"r{place}": f"r.c{place}" for place in range(right)
     }

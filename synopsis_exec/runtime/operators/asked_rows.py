@@ -10,7 +10,7 @@ class AskedRows:
     """The rows of a partition that functions need: by default all.
 
     Else the ``first`` n in its order, or those up to that rank, the ``last`` n, or those ``within`` a length of
-    much time. Where rows close in turn, with a bucket of the order, these are of those that have closed.
+    time. Where rows close in turn, with a bucket of the order, only closed rows count.
     """
 
     first: int | None = None

@@ -84,7 +84,7 @@ class DerivedOnExecutors:
         yield from rows.to_batches()
 
     def computed(self, rows: DataFrame) -> DataFrame:
-        """The shuffled rows with their derived columns."""
+        """The rows with their derived columns."""
         names = self.derivation.passed(rows.columns)
         with pinned(rows.sparkSession):
             return rows.selectExpr(*names, *self.derivation.sql(self.careful))
