@@ -63,9 +63,9 @@ class BlockReader:
         distinct: bool = False,
         passing: exp.Expr | None = None,
     ) -> Query:
-        """What a block gives, in a bag or, if ``distinct``, in a set; raises Finding where it is no block.
+        """A block with a select list as a query, a bag or, if ``distinct``, a set; raises Finding if it is no block.
 
-        ``passing``: of those rows for which a condition is true.
+        ``passing``: only rows for which this condition is true.
         """
         flattener = self._flattener(distinct)
         findings, branches = flattener.findings, list[Branch]()
@@ -105,7 +105,7 @@ class BlockReader:
         return Query(self.name, self.positions.source.file, distinct, complete, self.span)
 
     def relation(self, tree: Alias) -> DeclaredTable:
-        """What a tree computes of relations, as one more; raises Finding."""
+        """A tree over relations as one more relation; raises Finding."""
         scope = self._flattener(False).computed_relation(tree)
         (source,) = scope.sources
         found = tuple(column for column in source.columns if not column.expression)

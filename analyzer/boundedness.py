@@ -59,7 +59,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of one branch whose condition is a satisfiable conjunction."""
+    """The facts of one branch whose condition is a satisfiable conjunction."""
 
     branch: Branch
     closure: Closure

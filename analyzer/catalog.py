@@ -70,7 +70,7 @@ _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)")
 
 
 class Kind(StrEnum):
-    """What a source of tuples is (paper, Definitions 2 and 3)."""
+    """The kinds of sources of tuples (paper, Definitions 2 and 3)."""
 
     STREAM = "stream"
     FINITE = "finite stream"
@@ -90,14 +90,14 @@ class Counters(StrEnum):
 
 
 class OnViolation(StrEnum):
-    """What becomes of a row that breaks its stream's contract: it is quarantined, or the job stops."""
+    """The reaction to a row that breaks its stream's contract: it is quarantined, or the job stops."""
 
     QUARANTINE = "quarantine"
     STOP = "stop"
 
 
 class Beyond(StrEnum):
-    """What becomes of bad rows beyond those that a job keeps: they are only counted, or the job stops."""
+    """The reaction to bad rows beyond those that a job keeps: they are only counted, or the job stops."""
 
     COUNT = "count"
     STOP = "stop"
@@ -170,7 +170,7 @@ _ONE_ROW = DeclaredTable("", Kind.RELATION, (), rows=1)
 
 @dataclass(frozen=True, slots=True)
 class CatalogNames:
-    """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
+    """The names of a catalog that statements can read: its ``tables``, in lower case, and dbt's models.
 
     Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
     of dbt's variables. ``elsewhere`` is what other files create, ``functions`` are the user's own.
@@ -242,7 +242,7 @@ class Catalog:
 
     @property
     def readable(self) -> CatalogNames:
-        """What statements can read of it."""
+        """The names that statements can read."""
         tables = frozenset(name.lower() for name in self.names)
         return CatalogNames(tables, self.models, self.vars, self.elsewhere, self.functions)
 

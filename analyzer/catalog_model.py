@@ -203,7 +203,7 @@ class QuarantineDocument(TypedDict, total=False):
 
 
 class EngineDocument(TypedDict, total=False):
-    """What runs the queries elsewhere: its watermarks, by stream, and how results are written."""
+    """The engine that runs the queries elsewhere: its watermarks, by stream, and its output mode."""
 
     name: Literal["spark", "flink"]
     output_mode: Literal["append", "update", "complete"]

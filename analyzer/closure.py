@@ -114,7 +114,7 @@ class Closure:
         return self._replaced(sort, self.bounds[sort].tightened(0, i, -offset, strict))
 
     def restricted(self, attributes: Iterable[Attribute]) -> Closure:
-        """What is implied of some attributes alone: smaller, and so faster to tighten."""
+        """The closure restricted to some attributes: smaller, and so faster to tighten."""
         of_sort: dict[Sort, dict[Attribute, None]] = {sort: {} for sort in Sort}
         for attribute in attributes:
             of_sort[self.sort(attribute)][attribute] = None
@@ -240,7 +240,7 @@ def value_lists(branch: Branch) -> _Allowed:
 
 
 def in_order(value: Value) -> int | Fraction | bytes:
-    """What to compare values of one type by: strings are in the order of their UTF-8 bytes, as in Spark."""
+    """The sort key of values of one type: strings are in the order of their UTF-8 bytes, as in Spark."""
     return value.encode() if isinstance(value, str) else value
 
 

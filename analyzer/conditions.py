@@ -101,11 +101,11 @@ class ConditionReader:
         return len(kinds) == 1 and kinds.pop().family is Family.TIMESTAMP
 
     def visible(self, node: exp.Column) -> Visible | None:
-        """What a name stands for, None for a struct's field; raises Finding where it is unknown or ambiguous."""
+        """The column of a name, None for a struct's field; raises Finding if it is unknown or ambiguous."""
         return None if self._path(node) else self.column(node)
 
     def column(self, node: exp.Column) -> Visible:
-        """What a name stands for; raises Finding where it is unknown or ambiguous."""
+        """The column of a name; raises Finding if it is unknown or ambiguous."""
         item, column = resolve(self.scope, node, self.catalog, self.positions)
         if not node.table:
             self.owners[self.positions.of(node).start] = item.alias
@@ -238,7 +238,7 @@ class ConditionReader:
 
     @staticmethod
     def _blamed(culprit: exp.Expr, node: exp.Expr) -> exp.Expr:
-        """What is to blame in a statement's own tree for what is refused in a copy of it."""
+        """The node of a statement's own tree that corresponds to a culprit in a copy of it."""
         text = culprit.name.lower() if isinstance(culprit, exp.Anonymous) else ""
         alike = (one for one in node.find_all(type(culprit)) if not text or one.name.lower() == text)
         return next(alike, node)
@@ -278,7 +278,7 @@ class ConditionReader:
         return self.flag(node)
 
     def readable(self, read: Callable[[], Formula], node: exp.Expr) -> Formula:
-        """What a condition reads as; a filter where it is one of one row that has parts of unknown types."""
+        """A condition as a formula; a filter if it is over one row and has parts of unknown types."""
         try:
             return read()
         except Finding as finding:
@@ -455,7 +455,7 @@ def _asks_relations(node: exp.Expr) -> bool:
 
 
 def _over_streams(query: exp.Query) -> tuple[str, exp.Expr, str]:
-    """What a subquery is called that does not read relations alone, what to blame, and what to do instead."""
+    """The name of a subquery that reads more than relations, the part to blame, and the advice."""
     around = query.parent
     if isinstance(around, exp.Subquery) and isinstance(around.parent, exp.In):
         around = around.parent

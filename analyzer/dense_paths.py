@@ -15,7 +15,7 @@ _TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def no_path(kind: np.dtype[np.signedinteger]) -> int:
-    """What stands for a missing edge: two of them still add up to a number of the type."""
+    """The number for a missing edge; the sum of two still fits the type."""
     return int(np.iinfo(kind).max) // 2
 
 

@@ -63,7 +63,7 @@ def rows_of(tree: exp.Expr) -> tuple[str, ...]:
 
 
 def _operands(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """What an operator is applied to; a CASE to its conditions and values, not to pairs of them."""
+    """The operands of an operator; for a CASE its conditions and values, not pairs of them."""
     for child in tree.iter_expressions():
         if isinstance(tree, exp.Case) and isinstance(child, exp.If):
             yield from child.iter_expressions()
@@ -167,7 +167,7 @@ def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
 
 
 def untyped(found: Expression, tree: exp.Expr) -> Refused:
-    """What to raise for a column of an unknown type."""
+    """The error for a column of an unknown type."""
     names = [call.function.name for call in calls(found) if call.kind == ANY]
     help = "write CAST(… AS type) around it; in WHERE or ON it can be a condition by itself"
     return Refused(f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help)
@@ -190,7 +190,7 @@ def _over_row(tree: exp.Expr, readable: bool = False) -> exp.Expr:
 
 
 def _called(tree: exp.Expr, declared: dict[str, Column]) -> str:
-    """What a person would call it: its text; in backquotes where a column of the catalog is called so already."""
+    """The name of a derived column: its text; in backquotes where the catalog has a column of this name."""
     name = as_written(_over_row(tree, readable=True)).sql("spark", normalize_functions="lower")
     spend(_STEPS_A_CHARACTER * len(name))  # as long as its syntax was copied, walked and printed
     return name if name.lower() not in map(str.lower, declared) else _over_row(tree).sql("spark")

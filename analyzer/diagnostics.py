@@ -37,7 +37,7 @@ class Related:
 
 
 class FixKind(StrEnum):
-    """What becomes of the results, the least change first.
+    """The effects of a fix on results, the least change first.
 
     ``SAFE``: no input that fits the catalog gives another result. ``CONTRACT``: nor does one that keeps what the
     catalog then promises, too; the input must, or rows are quarantined, or the job stops.
@@ -71,7 +71,7 @@ class Fix:
 
     @property
     def remarks(self) -> str:
-        """What it does to results, and its note, as one text."""
+        """Its effect on results, and its note, as one text."""
         return "; ".join(filter(None, (self.kind.words, self.note)))
 
 

@@ -45,7 +45,7 @@ _UNREAD = {
 
 
 class ViewOf(Enum):
-    """What the name of a statement's target stands for from there on."""
+    """The view that the name of a statement's target means from there on."""
 
     NOTHING = "nothing"
     QUERY = "a query"
@@ -134,7 +134,7 @@ def _inserted(source: SourceText, chunk: Sequence[Token]) -> Enclosed | Diagnost
 
 
 def _refused(source: SourceText, query: Sequence[Token]) -> Diagnostic | None:
-    """What Spark reads as a query, and this project does not."""
+    """The diagnostic for a query of Spark that this project does not read."""
     if _is(query[0], TokenType.TABLE):
         return _outside(source, query[0], "a query that starts with TABLE is", "write SELECT * FROM …")
     for i in _outermost(query, 1):

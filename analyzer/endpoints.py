@@ -55,7 +55,7 @@ class SourceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is written to: a format, a path (empty for Kafka) and options; of a database the ``table``."""
+    """A destination: a format, a path (empty for Kafka) and options; for a database the ``table``."""
 
     format: str
     path: str = ""

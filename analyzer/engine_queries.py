@@ -332,7 +332,7 @@ class _Reader:
 
 
 def _over(parts: Sequence[EnginePart], make: Callable[..., exp.Expr]) -> EnginePart:
-    """What an operator makes of parts."""
+    """An operator applied to its operands, in DuckDB's SQL."""
     given = {f"p{place}": part for place, part in enumerate(parts)}
     return translated(make(*(exp.column(identifier(name)) for name in given)), given)
 

@@ -49,10 +49,10 @@ Views = Mapping[str, FileView]
 
 
 class Elsewhere(Protocol):
-    """What other files create (`analyzer.other_files`)."""
+    """The views that other files create (`analyzer.other_files`)."""
 
     def view(self, name: str, reader: str, model: bool = False) -> FileView | str | None:
-        """What a name stands for in a file; why it cannot be read; None where no other file creates it."""
+        """The view of a name that a file reads, or why it cannot; None if no other file creates it."""
         ...
 
     def is_model(self, name: str) -> bool:
@@ -66,7 +66,7 @@ class Elsewhere(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """What a file creates: its views, and as a ``whole`` the only query that there is in it."""
+    """The views that a file creates, and as a ``whole`` its query if it has only one."""
 
     views: Views
     whole: FileView | None

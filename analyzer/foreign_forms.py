@@ -181,7 +181,7 @@ def named_form(
 
 
 def _form(chunk: Sequence[Token], i: int) -> tuple[str, int]:
-    """What starts at a token, and where it ends; no name where nothing does."""
+    """The form that starts at a token, and its end; an empty name if there is none."""
     word, after = chunk[i].text.upper(), chunk[i + 1].text.upper() if i + 1 < len(chunk) else ""
     if chunk[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
         return "", i

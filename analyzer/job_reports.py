@@ -11,7 +11,7 @@ from streambound.analyzer.json_models import JsonShapeError, parsed, structured
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """What the job does now, such as starting Spark."""
+    """The current activity of the job, such as starting Spark."""
 
     doing: str
 
@@ -82,7 +82,7 @@ def report_of(line: str) -> JobReport | None:
 
 
 def report_in(value: Mapping[str, object]) -> JobReport | None:
-    """What a job reports as one of its reports; None for anything else."""
+    """A JSON object as one of a job's reports; None for anything else."""
     shape = next((shape for key, shape in _SHAPES.items() if key in value), None)
     if shape is None:
         return None

@@ -28,7 +28,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 @dataclass(frozen=True, slots=True)
 class JsonFault:
-    """What is wrong with a JSON value, and the members and places that lead to it from the root."""
+    """A fault of a JSON value, with the path of members and indices from the root."""
 
     message: str
     path: tuple[str | int, ...] = ()
@@ -147,7 +147,7 @@ class JsonReader:
 
 
 def plain(value: Any) -> Any:
-    """What `JsonReader` reads as a value: its fields, members and parts, of those types that JSON has."""
+    """A value in JSON's types, which `JsonReader` reads back."""
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value):

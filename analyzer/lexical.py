@@ -24,7 +24,7 @@ _RAW_CLOSES = {quote: re.compile(f"[^{quote}]*{quote}") for quote in "'\""}
 
 
 class LexicalKind(StrEnum):
-    """What a stretch of text is."""
+    """The kinds of stretches of text."""
 
     LINE_COMMENT = "comment"
     BLOCK_COMMENT = "block comment"

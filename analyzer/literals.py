@@ -62,7 +62,7 @@ class LiteralReader:
         return None
 
     def checked(self, node: exp.Expr, fold: Callable[[], Folded]) -> Folded:
-        """What ``fold`` gives; raises Finding at the node where that is an error."""
+        """The result of ``fold``; raises Finding at the node for its errors."""
         try:
             return fold()
         except ConstantError as error:

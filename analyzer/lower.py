@@ -44,7 +44,7 @@ from streambound.analyzer.types import Family
 
 @dataclass(frozen=True)
 class Lowered:
-    """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors.
+    """A lowered statement, or its errors: ``query`` is None exactly when there are errors.
 
     ``tree`` is what it names in the algebra, whether or not that is in the query language; None where it names nothing.
     ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs. ``positions``
@@ -99,7 +99,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
 
 
 def written_tree(statement: Statement, catalog: Catalog) -> Tree | None:
-    """What a statement names in the algebra, its conditions and set operations as they are written; None if nothing."""
+    """A statement in the algebra, with conditions and set operations as written; None if it has no meaning there."""
     if statement.tree is None or statement.blocks:
         return None
     positions = Positions(statement.source, statement.tokens, statement.before)

@@ -124,7 +124,7 @@ def _refusal(tree: nodes.Tree, distinct: bool) -> tuple[nodes.Tree, str, str]:
 
 
 def subquery_word(place: exp.Expr | None) -> str:
-    """What a subquery is called."""
+    """The name of a subquery, in messages."""
     words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
     return next((word for kind, word in words.items() if isinstance(place, kind)), "a subquery in an expression")
 
@@ -137,7 +137,7 @@ def _name_of(join: nodes.Join) -> str:
 
 
 def _instead(join: nodes.Join, distinct: bool) -> str:
-    """What to do instead of a join that is no inner one; ``distinct``: the statement's result is a set."""
+    """Advice for a join that is no inner one; ``distinct``: the statement's result is a set."""
     if join.kind is nodes.JoinKind.SEMI:
         if distinct:
             return "write JOIN: under DISTINCT it gives the same"

@@ -43,7 +43,7 @@ class TimeDomain:
 
 @dataclass(frozen=True, slots=True)
 class PeriodRows:
-    """What is declared of rows with periods: the columns, and what a stream of them promises.
+    """The declaration of rows with periods: the columns, and a stream's promises.
 
     ``key`` names the random variable of a row, whose ``probability`` is another column. No row is valid longer than
     ``max_duration`` (in units of the period's type: 1, days, microseconds), at most ``max_valid`` are so at a time, and

@@ -48,7 +48,7 @@ class RoundedTime:
 
     @property
     def negative(self) -> RoundedTime:
-        """What is added to it to have 0."""
+        """Its negation."""
         return replace(self, plus=self.minus, minus=self.plus, low=-self.high, high=-self.low, positive=False)
 
     def values(self, low: int, high: int) -> tuple[int, int]:
@@ -80,7 +80,7 @@ Limits = dict[tuple[str, str], int]
 
 
 def limits(left: Expression | None, op: str, right: Expression | None, positive: Collection[str] = ()) -> Limits:
-    """What ``left op right`` says of the distance of two columns; those that are ``positive`` are not below 0."""
+    """The limits of the distance of two columns by ``left op right``; ``positive`` columns are not below 0."""
     if left is None or right is None:
         return {}
     texts = [_text(left, positive), _text(right, positive)]
@@ -129,7 +129,7 @@ def _timestamp(expression: Expression, positive: Collection[str]) -> RoundedTime
 
 
 def rounded(expression: Expression, positive: Collection[str]) -> RoundedTime | None:
-    """What an expression is close to; None for one that is close to no time."""
+    """The time to which an expression is close; None if there is none."""
     match expression:
         case Field(name, kind):
             known = kind.family in (Family.INTEGER, Family.TIMESTAMP)

@@ -77,7 +77,7 @@ class Scope:
 
     @property
     def star(self) -> tuple[Visible, ...]:
-        """What ``*`` shows."""
+        """The columns of ``*``."""
         every = tuple(column for item in self.items for column in item.columns)
         return every if self.shown is None else self.shown
 

@@ -106,7 +106,7 @@ class SharedBudget:
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts.
+    """The settings in the catalog: values by key, severities by code, and overrides, the last match of which counts.
 
     ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.
     ``exclude`` are patterns of files that are not registered although ``queries`` name them; each of the ``budgets`` is
@@ -209,7 +209,7 @@ def _value(reader: TomlReader, key: Key, value: object, path: Path) -> Any:
 
 
 def _severities(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Setting]]:
-    """What warnings and notes count as; an error stays one: it is accepted case by case, with a reason."""
+    """The severities of warnings and notes; an error stays one, to be accepted case by case, with a reason."""
     path = (*path, _SEVERITY)
     for code, value in reader.mapping(body.get(_SEVERITY, {}), path).items():
         where = (*path, code)

@@ -59,7 +59,7 @@ def split_statements(
 
 
 def created(source: SourceText, names: CatalogNames) -> Created:
-    """What a text creates for other files."""
+    """The views that a text creates for other files."""
     statements, views = _split(source, None, names)
     whole = FileView(Path(source.file).stem, (), statements[0]) if len(statements) == 1 else None
     return Created(views, whole)

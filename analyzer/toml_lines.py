@@ -50,7 +50,7 @@ def toml_lines(text: str) -> dict[Path, int]:
 
 
 class _StopError(Exception):
-    """What follows is no TOML."""
+    """The rest is no TOML."""
 
 
 class _Scanner:
@@ -156,7 +156,7 @@ class _Scanner:
         self.expect("}")
 
     def comma(self, end: str) -> None:
-        """What stands between two elements: a comma, unless the end follows."""
+        """Read the separator of two elements: a comma, unless the end follows."""
         self.skip(_BLANKS)
         if not self.ahead(end):
             self.expect(",")

@@ -141,7 +141,7 @@ def _decode_timestamp(microseconds: int) -> str:
 
 
 def _beyond(distance: int, unit: str) -> str:
-    """What is missing to a point outside the years 1 to 9999."""
+    """The message for a point outside the years 1 to 9999."""
     return f" {'-' if distance < 0 else '+'} INTERVAL {abs(distance)} {unit}" if distance else ""
 
 

@@ -25,7 +25,7 @@ Order = tuple[tuple[Element, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What one order has to order: comparable attributes of one stream, and the constants that go with them."""
+    """A set to be ordered: comparable attributes of one stream, and the constants of their type."""
 
     stream: tuple[str, ...]
     attributes: tuple[Attribute, ...]

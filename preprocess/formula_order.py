@@ -60,7 +60,7 @@ class FormulaOrder:
         return {source.alias: (source.table, place) for place, source in enumerate(sources)}
 
     def _said(self) -> dict[str, list[tuple[str, ...]]]:
-        """What the select list and the conditions say of each source, the others being known by their tables only."""
+        """The select list and conditions as seen from each source, the others being known by their tables only."""
         found: dict[str, list[tuple[str, ...]]] = {source.alias: [] for source in self.branch.sources}
         for place, output in enumerate(self.branch.outputs):
             for attribute in output.attributes:

@@ -35,7 +35,7 @@ _STEPS = 0.05
 
 
 def violations(query: Query, established: Collection[str] = ()) -> tuple[str, ...]:
-    """What is wrong with the form of a query after the passes that ``established`` these properties."""
+    """The faults in the form of a query, violations of these ``established`` properties among them."""
     return tuple(wrong for branch in query.branches for wrong in _of_branch(branch, established)) + tuple(_sides(query))
 
 
@@ -106,7 +106,7 @@ def _type(output: Output, branch: Branch) -> DataType | None:
 
 
 def unproved(query: Query, established: Collection[str]) -> tuple[str, ...]:
-    """What passes have established of a query and the facts of its branches do not confirm; after `violations` only."""
+    """The established properties that the facts of a query's branches do not confirm; only after `violations`."""
     return tuple(wrong for branch in query.branches for wrong in _unproved(branch, established))
 
 

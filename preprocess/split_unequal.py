@@ -83,7 +83,7 @@ def _split(branch: Branch, wanted: tuple[Comparison, ...], keeps: Keeps) -> list
 
 
 def _refined(facts: Facts, half: Condition) -> Facts:
-    """What is known under a half of a ``<>``; the same under one that was not split."""
+    """The facts under a half of a ``<>``; the same facts for a ``<>`` that was not split."""
     if not isinstance(half, Comparison) or half.op is Op.NE:
         return facts
     return Facts(facts.branch, with_comparison(facts.closure, half))

@@ -38,7 +38,7 @@ class Subjects:
         return tuple(self.order.attribute(attribute) for attribute in subject if attribute is not None)
 
     def subject(self, part: Formula) -> Subject | None:
-        """What a comparison, a list or ``IS NOT NULL`` is about; None for other formulas."""
+        """The subject of a comparison, a list or ``IS NOT NULL``; None for other formulas."""
         match part:
             case Comparison(left=left, right=right) if left != right:
                 oriented = self.order.oriented(part)
@@ -68,7 +68,7 @@ class Subjects:
         return Scale.of(self.branch, subject)
 
     def ranges(self, subject: Subject, parts: Iterable[Formula]) -> tuple[Range, ...]:
-        """What a conjunction of formulas about one subject leaves it."""
+        """The ranges of one subject that satisfy a conjunction of formulas."""
         found: tuple[Range, ...] = (EVERYTHING,)
         unequal: list[Value] = []
         for part in parts:
@@ -91,7 +91,7 @@ class Subjects:
         return (EVERYTHING,)
 
     def said(self, parts: Iterable[Formula]) -> dict[Subject, tuple[Range, ...]]:
-        """What a conjunction's comparisons leave each of its subjects."""
+        """The ranges of each subject that satisfy a conjunction's comparisons."""
         about: dict[Subject, list[Formula]] = {}
         for part in parts:
             if (subject := self.subject(part)) is not None:

@@ -32,7 +32,7 @@ class BoundObject(TypedDict):
 
 
 class WitnessObject(TypedDict):
-    """The witness of an unbounded query: the attribute or rows that must be kept."""
+    """The witness of an unbounded query: the attributes that must be kept, and the streams of its probes."""
 
     attributes: list[str]
     probe_streams: list[str]

@@ -23,7 +23,7 @@ class QueryTree:
     notes: Mapping[int, str]
 
     def note(self, operator: nodes.Tree) -> str:
-        """What is noted of an operator of the tree: ``finite``, ``merged: S, T``; nothing of most."""
+        """The note on an operator of the tree: ``finite``, ``merged: S, T``; empty for most."""
         return self.notes.get(id(operator), "")
 
 

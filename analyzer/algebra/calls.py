@@ -118,7 +118,7 @@ def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def sort_keys(order: exp.Expr | None, scalar: Reader) -> tuple[nodes.SortKey, ...]:
-    """What an ORDER BY orders by."""
+    """The sort keys of an ORDER BY."""
     return tuple(key for one in (order.expressions if order is not None else ()) for key in _sort_keys(one, scalar))
 
 

@@ -73,7 +73,7 @@ def check_types(tree: nodes.Tree, catalog: Catalog, positions: Positions, recurs
 
 
 def _expressions(tree: nodes.Tree, columns: Callable[[nodes.Tree], Schema]) -> Iterator[tuple[exp.Expr, Schema]]:
-    """What an operator computes of each of its rows, with their columns."""
+    """The expressions that an operator computes on its rows, with the rows' columns."""
     match tree:
         case nodes.Filter(input, condition):
             yield condition.syntax, columns(input)

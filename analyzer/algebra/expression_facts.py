@@ -85,7 +85,7 @@ def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
 
 
 def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
-    """What an expression's values promise of time."""
+    """The promises of an expression's values about time."""
     match expression:
         case Field(name):
             return columns[int(name)].times

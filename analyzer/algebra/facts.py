@@ -100,7 +100,7 @@ class FactsOfTree:
                 return aggregate(tree, of(input), schema(tree, self._catalog, columns))
 
     def _states(self, tree: nodes.Tree) -> list[int | None]:
-        """What each operator of a tree must remember."""
+        """The most entries that each operator of a tree must remember."""
         below = [state for under in nodes.named_inputs(tree).values() for state in self._states(under)]
         return [self.of(tree).state, *below]
 

@@ -107,7 +107,7 @@ class _LimitReader:
         return [*(_NODES[op](this=left.copy(), expression=right.copy()) for left, op, right in apart), *more]
 
     def plain(self, condition: exp.Expr) -> Limits:
-        """What the parts of a condition that compare sums of columns say."""
+        """The limits by the parts of a condition that compare sums of columns."""
         node = condition.unnest()
         parts = [*node.flatten()] if isinstance(node, exp.And) else [node]
         return self._least(self._said(one) for one in parts if self._parts(one) and self._is_plain(one))
@@ -117,14 +117,14 @@ class _LimitReader:
 
     @staticmethod
     def _least(several: Iterable[Limits]) -> Limits:
-        """What all of them say together."""
+        """The limits of several conjuncts together: the least for each pair."""
         found = Limits()
         for pair, most in (item for one in several for item in one.items()):
             found[pair] = min(most, found.get(pair, most))
         return found
 
     def _said(self, node: exp.Expr) -> Limits:
-        """What a condition says of times: of AND what any part says, of OR what all alternatives say."""
+        """The limits by a condition on times: for AND those of any part, for OR those of all alternatives."""
         node = node.unnest()
         if isinstance(node, exp.Or):
             first, *others = node.flatten(unnest=False)
@@ -184,7 +184,7 @@ class _LimitReader:
         return [(left, op, right)]
 
     def _limit(self, node: exp.Expr, pair: tuple[str, str], most: int) -> exp.Expr | None:
-        """What a condition says of two times, at its place; None of other columns."""
+        """A limit of two times as a condition, at its place; None for other columns."""
         columns = [self.given[int(place)] for place in pair]
         kind = columns[0].type
         if kind is None or kind != columns[1].type or not all(map(_may_be_time, columns)):

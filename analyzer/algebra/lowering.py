@@ -161,7 +161,7 @@ class Lowering:
 
     @property
     def windows(self) -> WindowStructs:
-        """What makes two columns of windows, and one again."""
+        """The rewriter of window columns to two columns, and back."""
         return WindowStructs(self.positions, self._columns, self.apart)
 
     def _columns(self, tree: nodes.Tree) -> Schema:
@@ -243,7 +243,7 @@ class Lowering:
         return False
 
     def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
-        """What is in scope in a query with a WITH clause."""
+        """The CTEs in scope in a query with a WITH clause."""
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -667,7 +667,7 @@ class Lowering:
         return self.queries[id(query)]
 
     def _subqueries(self, tree: nodes.Tree, ctes: Ctes) -> Subqueries:
-        """What lowers the subqueries of a SELECT over a tree of its FROM."""
+        """The reader of a SELECT's subqueries over the tree of its FROM."""
         made = Subqueries(
             self.positions, self.catalog, lambda one: self.scalar(one, ctes), lambda one: self._subquery(one, ctes),
             recursive=self.recursive[-1] if self.recursive else (), joining=self.joining, kept=self.periods,

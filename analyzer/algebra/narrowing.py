@@ -66,7 +66,7 @@ class RowFacts:
         return replace(self, columns=columns, none=self.none or met == NOTHING)
 
     def join(self, other: RowFacts) -> RowFacts:
-        """What holds in one row or the other."""
+        """The facts that hold in one row or the other."""
         if self.none or other.none:
             return other if self.none else self
         columns = tuple(one.join(two) for one, two in zip(self.columns, other.columns, strict=True))
@@ -286,7 +286,7 @@ def _with_same_times(x: int, y: int, row: RowFacts) -> RowFacts:
 
 
 def _buckets(left: Expression, op: str, right: Expression, row: RowFacts) -> RowFacts:
-    """What a comparison of two buckets of time says of the times: they are in the same order, to within a bucket."""
+    """A row's facts under a comparison of two buckets of time: the times are in the same order, to within a bucket."""
     sides = [times_of(side, row.columns) for side in (left, right)]
     found = set(row.differences)
     for one in sides[0]:

@@ -62,7 +62,7 @@ Item = Named | Star
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """What rows are put in order by: by falling values, if ``descending``; NULL comes first, or last."""
+    """A sort key: falling values if ``descending``; NULL comes first, or last."""
 
     value: Scalar
     descending: bool = False
@@ -89,7 +89,7 @@ class AggregateCall:
 
 
 class Unit(StrEnum):
-    """What a frame is measured in: rows, or values of the one key of its order."""
+    """The unit of a frame: rows, or values of the only key of its order."""
 
     ROWS = "rows"
     RANGE = "range"
@@ -152,7 +152,7 @@ class BucketKind(StrEnum):
 
 
 class JoinKind(StrEnum):
-    """What a join keeps beside the pairs that satisfy its condition, or instead of them."""
+    """The kinds of joins: which rows are results beside the matching pairs, or instead of them."""
 
     INNER = "inner"
     LEFT = "left"
@@ -169,7 +169,7 @@ ONE_SIDED = (JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
 
 
 class ApplyKind(StrEnum):
-    """What a subquery says of a row."""
+    """The kinds of values that a subquery has for a row."""
 
     EXISTS = "exists"
     """Whether it has a row: never NULL."""
@@ -181,7 +181,7 @@ class ApplyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """What every operator has beside its own: the SQL that it came from, and where its keyword stands."""
+    """The fields common to all operators: the SQL from which it came, and the place of its keyword."""
 
     syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
     at: Span | None = field(default=None, compare=False, repr=False)

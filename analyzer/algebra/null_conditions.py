@@ -18,7 +18,7 @@ def rejects_null(condition: exp.Expr, missing: Missing) -> bool:
 
 
 def _truths(node: exp.Expr, missing: Missing) -> set[bool | None]:
-    """What a condition may be; None is unknown."""
+    """The possible values of a condition; None is unknown."""
     match node.unnest():
         case exp.And(this=one, expression=other):
             return _both(_truths(one, missing), _truths(other, missing))

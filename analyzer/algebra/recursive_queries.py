@@ -168,7 +168,7 @@ def _reading_each_other(clause: exp.With) -> set[str]:
 
 
 def _reached(bodies: Mapping[str, exp.CTE], start: Iterable[str]) -> set[str]:
-    """What some relations of a WITH read, by way of others too."""
+    """The relations of a WITH that some of them read, directly or through others."""
     found, todo = set[str](), list(start)
     while todo:
         body = bodies[todo.pop()].this

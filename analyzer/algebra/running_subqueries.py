@@ -95,7 +95,7 @@ class RunningSubquery:
         return found, self._value(value.syntax, results)
 
     def _argument(self, call: nodes.AggregateCall, rows: nodes.Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
-        """What a call aggregates of each row, NULL where its filter is not true; None for another call."""
+        """The aggregated value of each row, NULL where the filter is not true; None for any other call."""
         plain = call.function in _FUNCTIONS and not call.distinct and not call.order and len(call.arguments) < 2
         value = call.arguments[0].syntax.copy() if call.arguments else exp.Literal.number(1)
         if plain and call.filter is not None:

@@ -122,7 +122,7 @@ class SelectList:
     # --- GROUP BY -----------------------------------------------------------------------------------------------------
 
     def _keys(self) -> list[exp.Expr]:
-        """What GROUP BY names: ordinals and aliases stand for the items of the list."""
+        """The keys of GROUP BY, with ordinals and aliases replaced by the items of the list."""
         group = self.node.args.get("group")
         if group is None:
             return []
@@ -146,7 +146,7 @@ class SelectList:
         return [*keys.values()]
 
     def _called(self, group: exp.Group) -> tuple[str, Span | exp.Expr]:
-        """What a GROUP BY of several groupings is called, and where that stands."""
+        """The name of a GROUP BY with several groupings, and its place."""
         kinds = {
             "ROLLUP": (exp.Rollup, TokenType.ROLLUP),
             "CUBE": (exp.Cube, TokenType.CUBE),
@@ -265,7 +265,7 @@ class SelectList:
         return replace(key, value=self.scalar(null_of(kind)))
 
     def _grouping(self, node: exp.Expr, keys: list[str], present: list[list[bool]], given: Schema) -> list[exp.Expr]:
-        """What GROUPING (a) or GROUPING_ID (a, b) is of each grouping: a bit for each key, 1 where it has it not."""
+        """The value of GROUPING (a) or GROUPING_ID (a, b) in each grouping: a bit per key, 1 where it is missing."""
         named = [_normal(one, given) for one in node.expressions] or keys
         if not set(named) <= set(keys):
             message = f"{node.sql('spark')} names what is no key of GROUP BY"

@@ -12,7 +12,7 @@ from streambound.analyzer.types import DataType
 
 
 def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
-    """What a condition says, part by part; nothing of no condition."""
+    """The conjuncts of a condition; empty for none."""
     whole = condition.syntax if isinstance(condition, Scalar) else condition
     left, found = [whole] if whole is not None else [], list[exp.Expr]()  # not by recursion: there may be thousands
     while left:

@@ -260,7 +260,7 @@ def _from(select: exp.Select, tree: nodes.Tree) -> exp.Select:
 
 
 def _condition(join: nodes.Join) -> exp.Expr | None:
-    """What partners satisfy: for NOT IN also the rows where the condition is unknown."""
+    """The condition on partners; for NOT IN it includes the rows where it is unknown."""
     condition = _copied(join.condition) if join.condition is not None else None
     if join.member is None:
         return condition

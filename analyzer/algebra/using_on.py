@@ -28,7 +28,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return self.left.name
 
     @property
@@ -62,7 +62,7 @@ def shared_columns(name: str, given: Schema, pairs: Sequence[Pair]) -> list[View
 
 
 def condition_of(pairs: Sequence[Pair], written: Sequence[exp.Expr]) -> exp.Expr:
-    """What ON says for USING, at the places of the names that are ``written`` there."""
+    """The ON condition for a USING, at the places of its ``written`` names."""
     places = {name.name.lower(): name.meta for name in written}
     equal = [exp.EQ(this=one.left_value, expression=column_of(one.right)) for one in pairs]
     for column in (side for one in equal for side in one.find_all(exp.Column)):

@@ -27,7 +27,7 @@ class ColumnName(NamedTuple):
 
 
 def violations(tree: nodes.Tree, catalog: Catalog, recursive: tuple[str, Schema] | None = None) -> tuple[str, ...]:
-    """What is wrong with a tree, an operator at a time from its top; empty for one that a pass may hand on.
+    """The faults of a tree, operator by operator from the top; empty for a tree that a pass may return.
 
     ``recursive``: the relation that a `Fixpoint` around the tree defines, and its columns.
     """
@@ -54,7 +54,7 @@ def _violations(
 def _of_operator(
     tree: nodes.Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
 ) -> Iterator[str]:
-    """What is wrong with one operator over inputs of those columns."""
+    """The faults of one operator over inputs of those columns."""
     yield from ill_typed(tree, given, catalog)
     match tree:
         case nodes.Scan(table=table) if catalog.table(table) is None:

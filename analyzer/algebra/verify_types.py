@@ -19,7 +19,7 @@ _CONVERTED = frozenset({Family.STRING, Family.OTHER})
 
 
 def ill_typed(tree: nodes.Tree, given: list[Schema], catalog: Catalog) -> Iterator[str]:
-    """What is wrong with the types of one operator over inputs of those columns; types that are not known are right."""
+    """The type faults of one operator over inputs of those columns; unknown types are accepted."""
     name = type(tree).__name__
     match tree:
         case nodes.Filter(condition=condition):

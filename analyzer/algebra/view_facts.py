@@ -57,7 +57,7 @@ class TimePromise:
 
     @property
     def name(self) -> tuple[str, str]:
-        """What it is a promise about."""
+        """The subject of the promise."""
         return self.source, self.function
 
     @property
@@ -66,7 +66,7 @@ class TimePromise:
         return self.low is None and self.high is None
 
     def moved(self, more: int) -> TimePromise:
-        """What holds of u + more."""
+        """The promise for u + more."""
         low, high = (None if end is None else end + more for end in (self.low, self.high))
         return replace(self, low=low, high=high)
 
@@ -77,13 +77,13 @@ class TimePromise:
         return self.name == other.name and low and high and self.width <= other.width
 
     def join(self, other: TimePromise) -> TimePromise:
-        """What holds where either holds; both are about the same."""
+        """The promise that holds where either does; both have the same subject."""
         low = None if self.low is None or other.low is None else min(self.low, other.low)
         high = None if self.high is None or other.high is None else max(self.high, other.high)
         return replace(self, low=low, high=high, width=max(self.width, other.width))
 
     def meet(self, other: TimePromise) -> TimePromise:
-        """What holds where both hold; they are about the same."""
+        """The promise that holds where both do; they have the same subject."""
         lows = [low for low in (self.low, other.low) if low is not None]
         return replace(self, low=max(lows, default=None), high=least(self.high, other.high),
                        width=min(self.width, other.width))  # fmt: skip
@@ -100,7 +100,7 @@ Times = tuple[TimePromise, ...]
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What is known of the values of one column, and what they say of time; ``times`` has one promise a name."""
+    """The facts of one column: its values, and their promises about time; ``times`` has one promise a name."""
 
     values: ValueSet = ANYTHING
     times: Times = ()
@@ -127,7 +127,7 @@ class ColumnFacts:
         return self.values.within(other.values) and (said or self.values.only_null)
 
     def join(self, other: ColumnFacts) -> ColumnFacts:
-        """What holds of a value that one or the other is said of."""
+        """The facts of a value to which one or the other applies."""
         return ColumnFacts(self.values.join(other.values), _both(self, other, widen=False))
 
     def widened(self, newer: ColumnFacts) -> ColumnFacts:
@@ -153,7 +153,7 @@ def promises(found: Iterable[TimePromise]) -> Times:
 
 @dataclass(frozen=True, slots=True)
 class ViewFacts:
-    """What is known of an operator's rows.
+    """The facts of an operator's rows.
 
     ``rows`` is the most there can be at a time, duplicates counted. ``columns`` are the facts of its columns, in the
     order of its schema; none where nothing is known. ``state`` is the most entries that the operator itself must
@@ -200,7 +200,7 @@ class ViewFacts:
         )
 
     def join(self, other: ViewFacts, widen: bool = False) -> ViewFacts:
-        """What holds of a view of which one or the other is said; ``widen``: what grew is left open."""
+        """The facts of a view to which one or the other applies; ``widen`` drops limits that grew."""
         columns = [
             one.widened(another) if widen else one.join(another)
             for one, another in zip(self.columns, other.columns, strict=False)

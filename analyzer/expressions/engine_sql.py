@@ -475,7 +475,7 @@ def _template(sql: str) -> exp.Expr:
 
 
 def raising(name: exp.Expr, kind: DataType) -> exp.Expr:
-    """What raises an error that has Spark's name for it: a cast of the name, which is no value of the type."""
+    """An expression that raises an error with Spark's name for it: a cast of the name to the type, which fails."""
     target = BOOLEAN if kind.family is Family.STRING else kind
     found = exp.cast(name.copy(), engine_type(target))
     return exp.cast(found, engine_type(kind)) if target != kind else found

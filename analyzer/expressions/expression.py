@@ -82,7 +82,7 @@ def value_of(expression: Expression, row: Mapping[str, Scalar]) -> Folded:
 
 
 def applied(call: Call, arguments: tuple[Folded, ...]) -> Folded:
-    """What a function that evaluates all its arguments gives; NULL where one is NULL."""
+    """The value of a function that evaluates all its arguments; NULL if one of them is NULL."""
     if call.function.value is None:
         raise NotKnown(f"the value of {call.function.name}")
     if any(argument.value is None for argument in arguments):

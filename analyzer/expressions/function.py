@@ -32,7 +32,7 @@ class Fails(Exception):
 
 
 class NotKnown(Exception):
-    """What Spark gives here is not known."""
+    """Spark's result is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def first(arguments: tuple[Folded, ...]) -> DataType:
 
 
 def exactly(fold: Callable[[], Folded]) -> Scalar:
-    """What a constant's arithmetic gives; raises Fails or NotKnown."""
+    """The result of a constant's arithmetic; raises Fails or NotKnown."""
     try:
         return fold().value
     except CastError as error:

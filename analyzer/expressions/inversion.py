@@ -149,7 +149,7 @@ def factors(expression: Expression) -> tuple[int, ...]:
 
 
 def ends(expression: Expression) -> tuple[str, str]:
-    """What every text of a concatenation begins and ends with."""
+    """The constant prefix and suffix of all results of a concatenation."""
     if not isinstance(expression, Call) or expression.function.name not in ("||", "concat"):
         return "", ""
     first, last = expression.arguments[0], expression.arguments[-1]

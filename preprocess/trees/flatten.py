@@ -71,7 +71,7 @@ def _call(call: AggregateCall, shown: dict[str, exp.Expr], inner: Aggregate) -> 
 
 
 def _one(count: AggregateCall) -> exp.Expr:
-    """What each row adds to a count."""
+    """The summand of a row in a count."""
     one: exp.Expr = exp.Literal.number(1)
     there: list[exp.Expr] = [
         exp.Not(this=exp.Is(this=exp.paren(a.syntax.copy()), expression=exp.Null())) for a in count.arguments

@@ -24,7 +24,7 @@ from streambound.analyzer.relation_queries import is_static
 
 
 def compared(tree: Tree) -> tuple[Tree, Tree] | None:
-    """What a NOT IN compares: its members, of the left rows, and the values of those that meet one; None for others."""
+    """The sides of a NOT IN: the members, of the left rows, and the values they are compared with; else None."""
     equal = _equal(tree)
     if not isinstance(tree, Join) or not equal:
         return None

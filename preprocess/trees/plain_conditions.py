@@ -53,7 +53,7 @@ def _plain(node: exp.Expr) -> exp.Expr:
 
 
 def _negated(node: exp.Expr) -> exp.Expr | None:
-    """What is true where another condition is false; None for a condition like any other."""
+    """The plain negation of a condition; None if it has none."""
     match node:
         case exp.In() if len(node.expressions) == 1 and not node.args.get("query"):
             return exp.NEQ(this=node.this.copy(), expression=node.expressions[0].copy())

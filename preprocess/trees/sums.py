@@ -183,7 +183,7 @@ class _PushedSums:
         return self._above("SUM", guarded(theirs, total))
 
     def _guards(self, arguments: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr]]:
-        """What says that no argument is NULL, of the side and of the other one."""
+        """The conditions that no argument is NULL, for the side and for the other one."""
         mine, theirs = list[exp.Expr](), list[exp.Expr]()
         for argument in arguments:
             products = expanded(argument, self._sides)

@@ -83,7 +83,7 @@ def _met(one: ColumnFacts, other: ColumnFacts, column: ViewColumn, another: View
 
 
 def _of_changing(one: ColumnFacts, other: ColumnFacts, left: OperatorInput, right: OperatorInput) -> Times:
-    """What is known of the time at which rows change, where those of one side never do."""
+    """The promises about the time of a change, where the rows of one side never change."""
     times = one.times if right.is_static else other.times if left.is_static else ()
     return tuple(time for time in times if time.source == NOW)
 
