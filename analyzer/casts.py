@@ -93,7 +93,7 @@ def _whole(value: Fraction, kind: DataType) -> Fraction:
 
 
 def _number_to_decimal(constant: Folded, kind: DataType) -> Fraction:
-    """Rounded half up; the digits that Java shows of a floating-point number are told only where it has no more."""
+    """Rounded half up; a floating-point number only where Java prints all of its digits."""
     unscaled = constant.exact * 10 ** (kind.scale or 0)
     if constant.kind.family is Family.FLOAT and (unscaled.denominator != 1 or abs(unscaled) > _EXACT_DOUBLES):
         message = f"a cast of the {constant.kind.name} {float(constant.exact)!r} to {kind.name} is not folded"

@@ -23,7 +23,7 @@ def distinguishes(query: Query, witness: Witness) -> bool:
 
     Either element ``k``'s result is new on probe ``k`` iff ``k`` is in the subset (or iff it is not). Or, for a bag,
     the number of these results grows with ``k`` and otherwise depends only on elements before ``k`` (or after it), so
-    that the subset is found element by element. Or it is linear, so many for each element before ``k``, for ``k``, and
+    that the subset is found element by element. Or it is linear, a number for each element before ``k``, for ``k``, and
     for each after it. Raises TooMuchWork.
     """
     try:

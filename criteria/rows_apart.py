@@ -22,7 +22,7 @@ from streambound.criteria.ways import Way
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """How long the rows of a stream are kept, for so many ``timestamps`` (None: for ever), and the most there are."""
+    """The number of ``timestamps`` for which the rows of a stream are kept (None: for ever), and the most rows."""
 
     timestamps: int | None
     size: Size

@@ -224,10 +224,10 @@ def with_punctuations(
 
 
 class EndlessKeys:
-    """Puts ever new keys in the place of those that rows have, and punctuations among the rows.
+    """Replaces the keys of rows by ever new ones, and puts punctuations among the rows.
 
-    As many keys are open as may be. Without ``random`` they come in turn, and each ends after some rows. Raises
-    UsageError for keys of which there are only so many.
+    As many keys are open as allowed. Without ``random`` they come in turn, and each ends after some rows. Raises
+    UsageError for keys with finitely many values.
     """
 
     def __init__(self, streams: Sequence[Input], random: Random | None) -> None:

@@ -89,8 +89,8 @@ def random_feed(
 ) -> Feed:
     """Random streams; the same seed gives the same ones.
 
-    ``shares`` are the streams' relative frequencies, 1 where not given; ``few`` keeps to so many different tuples of
-    each stream, so that many of them meet; ``timestamps`` is about how many will be asked for, so that finite
+    ``shares`` are the streams' relative frequencies, 1 by default; ``few`` is the number of different tuples of
+    each stream, so that many of them match; ``timestamps`` is about how many will be needed, so that finite
     streams end halfway.
     """
     random = Random(seed)

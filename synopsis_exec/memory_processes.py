@@ -113,7 +113,7 @@ class Load:
 def watch(
     folder: Path, request: Mapping[str, Any], heap: str, log: Path, seconds: int | None, on_rows: Callable[[int], None]
 ) -> tuple[int, list[Event]]:
-    """Run `measuring` on a request, at most so long; its exit status and its reports. All else goes to the log."""
+    """Run `measuring` on a request, at most ``seconds``; its exit status and its reports. All else goes to the log."""
     file = folder / f"{request['what']}.json"
     file.write_text(json.dumps(request), encoding="utf-8")
     command = [sys.executable, "-P", "-m", "streambound.synopsis_exec.measuring", str(file)]

@@ -164,7 +164,7 @@ class _Moments:
         return exp.Interval(this=exp.Literal.string(str(number)), unit=exp.var(self.unit))
 
     def _moment(self, node: exp.Expr) -> exp.Expr | None:
-        """A time, or one so much later, over timestamps; None for anything else."""
+        """A time, or a time plus an interval, over timestamps; None for anything else."""
         node = node.unnest()
         if isinstance(node, exp.Column) and self._is_time(node):
             found = node.copy()

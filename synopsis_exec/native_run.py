@@ -99,9 +99,9 @@ def run_operators(
 
 
 def _closing(item: Input, counted: CountedRows) -> list[list[str]]:
-    """A stream's last rows again, so much later that all before is over, and again.
+    """A stream's last rows again, late enough that all before is over, and once more.
 
-    A row that the query does not use would not do: Spark may leave it out before it looks at the time.
+    They must be rows that the query uses: Spark may drop others before it reads their time.
     """
     moment = next(c.type for c in item.declared if c.name == item.timestamp).family is Family.TIMESTAMP
     line, step = line_writer(item), _LONG * (MICROSECONDS if moment else 1)

@@ -61,7 +61,7 @@ def within_rates(inputs: Iterable[Input], rows: Iterable[tuple[str, Row]]) -> li
 
 
 def _room(times: list[int], now: int, most: int, per: int) -> bool:
-    """Whether one more row leaves every interval of the length ``per`` with so many at most; ``times`` are in order."""
+    """Whether every interval of the length ``per`` has at most ``most`` rows with one more; ``times`` are in order."""
     place = bisect_left(times, now)
     around = [*times[max(0, place - most) : place], now, *times[place : place + most]]
     return all(last - first >= per for first, last in zip(around, around[most:], strict=False))

@@ -97,7 +97,7 @@ class Temporal:
     def sql(self, text: str, *, multiplicity: str = "count", lineage_dag: bool = False) -> DataFrame:
         """The result of one SEQ statement: its columns, `_begin`, `_end` and `_mult`, how many of the row there are.
 
-        ``multiplicity="rows"`` gives so many rows instead. Of SEQ TP a row has `_lineage` and `_p` in its place, and
+        ``multiplicity="rows"`` repeats rows instead. Of SEQ TP a row has `_lineage` and `_p` in its place, and
         with ``lineage_dag`` also `_lineage_dag`, the lineage as an array in postorder with shared parts once. Raises
         InputError for a statement that means nothing, with its place and code.
         """

@@ -327,7 +327,7 @@ def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operat
     """MIN and MAX of a block's last column by its other ones, over a join of append-only inputs (A3); else None.
 
     ``MIN(e) <= z`` iff ``SELECT DISTINCT g FROM body, Z WHERE Z.ts > all AND e <= Z.z`` has a row, for a *newest
-    stream* Z, a virtual one: the set criterion is asked of that query, and its tables hold the best value by key.
+    stream* Z, a virtual one: the set criterion decides that query, and its tables hold the best value by key.
     """
     if all(len(branch.streams) < 2 for branch in read.split.branches) or not all(map(_has_best, read.split.branches)):
         return None

@@ -314,7 +314,7 @@ def _of_groups(state: OperatorState, tree: nodes.Aggregate, operation: Operation
 
 
 def _of_values(call: nodes.AggregateCall, given: OperatorView) -> Columns:
-    """A value that is kept of a row, perhaps with another one that is shown, of which is told whether it is NULL."""
+    """The kept value of a row, perhaps with another, selected one and whether that is NULL."""
     values = tuple(_of_expression(one, given) for one in computed_of(call))
     return values if len(values) == 1 else (*values, StateColumn("n", 1))
 

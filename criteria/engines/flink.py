@@ -126,7 +126,7 @@ class FlinkModel(EngineModel):
         self, operator: str, tree: nodes.Tree, values: int | None, why: str, fix: EngineFix = _FORGET,
         ttl: Micros | None = None, side: str = "", source: str = "", formula: str = "",
     ) -> EngineState:  # fmt: skip
-        """What is kept for ever, unless it has only so many values or a TTL."""
+        """A state that is kept for ever, unless its key has finitely many values, or it has a TTL."""
         span = self.span(tree)
         if values is not None:
             return replace(self.constant(operator, tree, values, "key"), side=side, source=source)

@@ -18,7 +18,7 @@ NOTHING = (0,) * AMOUNT
 
 
 def amount(value: Value, copies: int) -> Sequence[int]:
-    """A value so many times; of a double whole multiples of 2^-1074.
+    """A value times its ``copies``, as integers; a double as a multiple of 2^-1074.
 
     >>> amount(7, 2), amount(None, 2)
     ((2, 14, 0, 0, 0), (0, 0, 0, 0, 0))

@@ -45,8 +45,8 @@ def group_states(
     view: PeriodView, keys: int, aggregates: tuple[SliceAggregate, ...], context: PeriodContext, most: int
 ) -> None:
     """COUNT, SUM and AVG by group and end; DISTINCT the latest end of a group's value; MIN and MAX the rows that no
-    other outlives with a value as good: min(V*, |dom g|·L, |dom g|·|dom x|), each aggregate its own. Where it is asked
-    only whether COUNT(*) is ``most`` at least, so many latest ends of a group.
+    other outlives with a value as good: min(V*, |dom g|·L, |dom g|·|dom x|), each aggregate its own. Where it matters
+    only whether COUNT(*) is at least ``most``, the ``most`` latest ends of a group.
     """
     groups = view.some(range(keys))
     named = view.names[:keys]

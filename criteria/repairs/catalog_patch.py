@@ -133,7 +133,7 @@ def _line_after(line: int, text: str, source: SourceText) -> Edit:
 
 
 def _inserted(line: int, column: int, text: str, source: SourceText) -> Edit:
-    """A text inserted into a line, behind so many characters."""
+    """A text inserted into a line, after ``column`` characters."""
     at = sum(len(part) + 1 for part in source.text.split("\n")[: line - 1]) + column
     return Edit(source.file, source.span(at, at), text)
 

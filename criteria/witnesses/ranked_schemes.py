@@ -77,7 +77,7 @@ def _of_percentile(row: RowScheme, column: str, part: Fraction, up: int) -> Sche
 
 
 def _of_one_rank(ground: Ground, random: Random, table: DeclaredTable, call: WindowCall, better: int) -> Scheme:
-    """Elements that the order leaves equal; each probe sends so many rows that are ``better`` than they are."""
+    """Elements that the order leaves equal; each probe sends ``better`` rows that come before them."""
     order, partition = _columns(key.value for key in call.order), _columns(call.partition)
     same, drawn = dict(draw_row(ground, random, table).cells), draw_row(ground, random, table, 0.5)
     element = {name: same[name] if name.lower() in order else cell for name, cell in drawn.cells}

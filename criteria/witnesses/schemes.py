@@ -54,7 +54,7 @@ _NOWHERE = Span(-1, -1, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class ElementValue:
-    """A value of each element: a ``constant``, or with a ``sign`` one beyond every constant, with so much ``more``.
+    """A value of each element: a ``constant``, or with a ``sign`` one beyond every constant, plus ``more``.
 
     Signs are +1, values that rise with the elements, and -1, values that fall; +2 and -2 are beyond those; of +3 the
     values rise in the least steps, as the numbers of rows of "counted" probes do.
@@ -78,8 +78,8 @@ class RowScheme:
 class Scheme:
     """Rows that are always there, of each element, and of its probe.
 
-    ``shape`` says whose rows a probe sends: "own", those of all "others", those "before", or "counted", so many as its
-    element's number, or "ranked", so many times ``step``, from one on. Rows of an element have one time if
+    ``shape`` says whose rows a probe sends: "own", those of all "others", those "before", or "counted", as many as its
+    element's number, or "ranked", that times ``step``, from one on. Rows of an element have one time if
     ``together``, else one after the other.
     """
 

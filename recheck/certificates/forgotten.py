@@ -56,7 +56,7 @@ def _newest(conditions: Conditions, place: int) -> int | None:
 
 
 def _agrees(conditions: Conditions, tables: tuple[ClaimedTable, ...], value: TimeValue, lag: int) -> bool:
-    """Whether results last as long as claimed, if they are forgotten once the column's value is so much older."""
+    """Whether results last as long as claimed, if they are forgotten once the column's value is ``lag`` older."""
     span = lag + value.offset
     if not tables:
         return span <= 0

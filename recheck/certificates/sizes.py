@@ -221,7 +221,7 @@ class Checker:
         return frozenset(count.attributes)
 
     def _lasting(self, count: ClaimedCount) -> str:
-        """The stream of a count of tuples, if the table holds its tuples for so many timestamps only."""
+        """The stream of a count of tuples, if the table holds its tuples for no more than these timestamps."""
         stream, timestamps = count.source or "", count.timestamps
         options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
         if count.beside is not None:

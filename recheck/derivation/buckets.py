@@ -89,7 +89,7 @@ def computed(
 
 
 def _shifted(found: FunctionOfTime, more: int) -> FunctionOfTime | None:
-    """The same time, so much later; of a bucket of DIV so many buckets, if all are of one length."""
+    """The same time, ``more`` later; for a bucket of DIV, in buckets, if all have one length."""
     if found.name and found.division != found.width:
         return None
     return replace(found, later=found.later + more * (found.division or 1))

@@ -23,7 +23,7 @@ from streambound.recheck.derivation.plan import Places, PlanNode, is_session, or
 
 @dataclass(frozen=True, slots=True)
 class SourceOfRows:
-    """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
+    """A source of rows: at most one row each of a table, or a bucket, one of which begins every ``every``
     timestamps; ``missing``: or without one. Rows of the sources ``by`` leave at most ``fan`` of these: of a ``version``
     of a relation as many as it has rows. There may be a ``single`` one; a row of a ``union`` is one of a side's.
     """

@@ -65,7 +65,7 @@ def _instance(
 
 
 def _end() -> None:
-    """Close the instances while the process ends: those that it leaves are told as leaks."""
+    """Close the instances when the process ends: DuckDB reports open ones as leaks."""
     _instance.cache_clear()
 
 

@@ -195,8 +195,8 @@ class Saved:
 class Placement:
     """Where a job keeps what it remembers, and why.
 
-    It is on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere: "stateless". Rows are in
-    so many ``buckets`` by the column that is each stream's ``key``, in the order of the job's streams. ``because`` is
+    It is on the "driver", in "buckets" on executors, or, where nothing is remembered, "stateless". Rows are in
+    ``buckets`` by each stream's ``key`` column, in the order of the job's streams. ``because`` is
     for readers: a job's comment has it.
     """
 

@@ -23,7 +23,7 @@ _COMPARED = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", 
 
 
 def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> Iterator[tuple[str, Mask]]:
-    """Reasons and the rows that have them, by a column's values, in the order in which a row is told its reason."""
+    """Reasons and the rows that have them, by a column's values, in the order of precedence."""
     kind, there = sql_type(column.type), _valid(values)
     stream = table if isinstance(table, Stream) else None
     if stream is not None and column.name == stream.timestamp:

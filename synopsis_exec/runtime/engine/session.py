@@ -35,8 +35,8 @@ _CREATE, _DELETE, _INSERT, _UPDATE, _VIEW = "CREATE", "DELETE", "INSERT", "UPDAT
 class KnownStatement:
     """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads.
 
-    Those ``needed`` are tables of which none may be empty if it is to have an effect. In a tick that is ``longer`` than
-    so many timestamps another one is run.
+    If one of the tables ``needed`` is empty it has no effect. In a tick with more than ``longer``
+    timestamps another one is run.
     """
 
     sql: str

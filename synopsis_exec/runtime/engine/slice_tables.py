@@ -65,8 +65,8 @@ class ArrivedRows:
 
     ``key`` are expressions with their types. ``last``: only the latest end of each key matters, there once. ``best``
     is "min" or "max": of rows that agree in all but the last column of the key only those matter that no other one
-    outlives with a value as good. ``most``: of each key so many rows, the last ones to end, are enough; it is a number,
-    or a table of keys with their own, ``n``.
+    outlives with a value as good. ``most``: of each key the last n rows to end are enough; n is a number,
+    or a table of keys with their own ``n``.
     """
 
     key: tuple[tuple[str, str], ...]

@@ -58,8 +58,8 @@ class StateTable:
 class TickStatement:
     """One step of a tick: a query whose result is kept as a table until the next tick, or what changes a state.
 
-    A ``view`` is not kept, but is the query of what it reads. In a tick that is ``longer`` than so many timestamps
-    another query is run, which is as good.
+    A ``view`` is not kept, but is part of the queries that read it. In a tick with more than ``longer`` timestamps
+    an equivalent query is run.
     """
 
     sql: str

@@ -30,7 +30,7 @@ def probability(formula: Formula, nodes: int = NODES) -> float:
 
     Where each variable occurs once the parts are independent: products, linear in its size, with an absolute error of
     at most 2n·2^−53 for n variables. Otherwise what has common variables is expanded by its most frequent variable
-    (Shannon), and each part once. Raises LineageTooLargeError beyond so many expansions.
+    (Shannon), and each part once. Raises LineageTooLargeError beyond ``nodes`` expansions.
     """
     with deep():
         if read_once(formula):

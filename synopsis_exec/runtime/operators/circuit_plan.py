@@ -155,10 +155,10 @@ class MapNode:
 class OverValue:
     """A function of the rows of a window, of this ``type``: the places of its argument and of a ``default``.
 
-    A ``frame`` is of rows, or else of values of the order, from and to so far from the current row, None without end;
-    ``offset`` is the whole number that it is called with, as LAG and NTILE are. A decimal argument has so many
-    ``places``. Of ``distinct`` values each counts once. It is of the rows whose value at the place ``where`` is not
-    NULL, or of all.
+    A ``frame`` is of rows, or of values of the order, by its distances from the current row, None without end;
+    ``offset`` is the whole number of its call, as for LAG and NTILE; ``places`` are the decimal places of a decimal
+    argument. ``distinct`` values count once. Only rows count whose value at the place ``where`` is not
+    NULL, by default all.
     """
 
     function: str
@@ -183,7 +183,7 @@ class ColumnClip:
 
 @dataclass(frozen=True, slots=True)
 class RecursionStep:
-    """One case of a recursion's step: rows of r, so many, and one of each of the node's ``inputs`` at these places.
+    """One case of a recursion's step: a number of rows of r, and one of each of the node's ``inputs`` at these places.
 
     ``variables`` are the names of their values: of each row of r, then of each input's. Where all ``tests`` pass there
     is a row of the ``values``.

@@ -247,7 +247,7 @@ class SliceQuery:
 class SliceLineage:
     """A SEQ TP block: σ, Π and joins of random rows; the kinds of joins are as in `tp.plan`.
 
-    A decision about a lineage may take so many ``nodes``; ``dag``: the result has `_lineage_dag`, too. Where the result
+    A decision about a lineage may take at most ``nodes``; ``dag``: the result has `_lineage_dag`, too. Where the result
     is ``derived`` a row may come of several: operands are joins themselves, or columns are left out. Else it is of one
     stream or relation, or a join of two, which are ``independent`` if they are different ones; ``blanks`` are the
     places of those columns of each side that tell its rows from none. The rest is as of a `SliceQuery`.
