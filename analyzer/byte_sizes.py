@@ -23,7 +23,7 @@ def parse_bytes(text: str) -> int | None:
 
 
 def bytes_text(number: int) -> str:
-    """So many bytes, rounded up to two digits.
+    """A number of bytes, rounded up to two digits.
 
     >>> bytes_text(512), bytes_text(5_150), bytes_text(128_500), bytes_text(999_999), bytes_text(10**30)
     ('512 B', '5.2 kB', '130 kB', '1 MB', '1e+30 B')

@@ -72,5 +72,5 @@ def _whole(node: exp.Expr) -> int | None:
 
 
 def _interval(length: int) -> exp.Interval:
-    """So many microseconds."""
+    """A number of microseconds."""
     return exp.Interval(this=exp.Literal.string(str(length)), unit=exp.Var(this="MICROSECOND"))

@@ -20,7 +20,7 @@ _PARTS: tuple[tuple[str, type[exp.Expr] | tuple[type[exp.Expr], ...], int], ...]
 
 @dataclass(frozen=True, slots=True)
 class LargestPart:
-    """So many parts of a statement of one kind, by its ``name``, and the ``first`` of them."""
+    """The number of a statement's parts of one kind, by its ``name``, and the ``first`` of them."""
 
     name: str
     number: int

@@ -221,7 +221,7 @@ def _quotient(found: RoundedTime | None, by: int, cut_off: bool) -> RoundedTime 
 
 
 def _later(unit: str, count: RoundedTime | None, time: RoundedTime | None) -> RoundedTime | None:
-    """So many units later: a month has 28 to 31 days, a year 365 or 366."""
+    """A number of units later: a month has 28 to 31 days, a year 365 or 366."""
     if time is None or count is None or count.unit or count.low != count.high:
         return None
     if unit in FIXED_UNITS:

@@ -16,7 +16,7 @@ LENGTHS = {
 }
 """The shortest and the longest period of each unit of the calendar, in microseconds."""
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
-"""The units of time that are so many months."""
+"""The units of time that are multiples of a month, in months."""
 UNIT_NAMES = {"dd": "day", "mm": "month", "mon": "month", "yyyy": "year", "yy": "year"}
 """Other names of units, where rows' times are truncated."""
 TRUNCATED = {

@@ -83,7 +83,7 @@ def near(element: int, size: int) -> list[int]:
 
 
 def proved_sizes(size: int) -> tuple[int, ...]:
-    """How many elements all subsets are run of, where so many were asked for."""
+    """The numbers of elements of which all subsets are run, for ``--prove size``."""
     return (size, *(few for few in FEW if few != size))
 
 

@@ -39,7 +39,7 @@ class CountingRule(StrEnum):
     TUPLES = "tuples"
     """A stream's tuples at a number of timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
-    """So many timestamps of a stream are told apart."""
+    """A number of timestamps of a stream are distinguished."""
     DISTANCE = "distance"
     """The conditions bound the difference of two timestamps, the ``attributes``, from both sides."""
     EITHER = "either"
@@ -94,7 +94,7 @@ def either(counts: Iterable[Count]) -> Count:
 
 @dataclass(frozen=True, slots=True)
 class TimestampCount:
-    """So many timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
+    """A number of timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
 
     timestamps: int
     beside: str | None = None

@@ -95,7 +95,7 @@ _kept: dict[tuple[SourceText, Span, Emission | None, float], tuple[Catalog, Chec
 
 
 def _checked(statement: Statement, catalog: Catalog, most: float) -> Checked:
-    """A statement, checked in so many steps; one that is rejected is not checked again when it is to be repaired.
+    """A statement, checked in a limited number of steps; a rejected one is not checked again before its repair.
 
     Nothing else differs then: the steps that it took count again.
     """

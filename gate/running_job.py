@@ -189,7 +189,7 @@ class RunningJob(WatchedQuery):
                 )
                 yield AlertKind.ROWS, state_place(states[0]), f"{message}most {bytes_text(most)}"
         if len(lifetimes) < len(states) or task.watermark is None or not progress.checkpoint:
-            return  # it grows, goes by the clock, or has only so many keys
+            return  # it grows, goes by the clock, or has finitely many keys
         lifetime = max(lifetimes)
         young = rows.take(task.watermark, task.rows, lifetime, progress.now)
         if not young:

@@ -69,7 +69,7 @@ class RowExpression:
         return RowExpression(_moved(self.value, to), self.text)
 
     def shifted(self, by: int) -> RowExpression:
-        """The same expression over rows with so many columns before."""
+        """The same expression over rows with more columns in front."""
         return RowExpression(_shifted(self.value, by), self.text)
 
 

@@ -21,7 +21,7 @@ from streambound.incremental.zset import ZSet
 from streambound.reports.witness_report import MOST_SHOWN
 
 MOST_SUBSETS = 3
-"""Up to so many elements, all subsets are printed."""
+"""The most elements of which all subsets are printed."""
 
 
 def tables_of(executed: Executed, statement: Statement) -> Query:

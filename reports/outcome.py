@@ -35,7 +35,7 @@ class BoundText:
 
     ``words`` say how long rows are kept, where this says more (`criteria.large_bound`).
     ``promises`` are those of the catalog without which there may be no bound: results that break them are left out.
-    ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
+    ``bytes`` is what M entries take in the job's state; where it is None, ``no_bytes`` says why.
     """
 
     formula: str | None = None

@@ -28,7 +28,7 @@ _OFTEN, _SELDOM = 0.7, 0.2
 _OPEN = 100
 """Keys that are open at a time where nothing is promised."""
 _ROWS = 3
-"""After so many rows of each stream, on average, a key ends."""
+"""The average number of rows of each stream until a key ends."""
 
 
 @dataclass(frozen=True, slots=True)

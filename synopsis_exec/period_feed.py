@@ -27,7 +27,7 @@ from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.promises import PeriodContract
 
 _STEPS = 16
-"""In so many steps a row begins and ends, where that may take longer than a timestamp for each."""
+"""The number of steps in which a row begins and ends, where each may take longer than a timestamp."""
 _VALUES = 100
 """Values of columns without conditions; of the narrowest integers there are not many more."""
 _TRIED = 16

@@ -37,7 +37,7 @@ from streambound_runtime.spec import JobSpec, Placement, Stream
 
 PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
-"""With so many entries, or more, a state is better not on the driver."""
+"""From this number of entries on, a state is better not on the driver."""
 BUCKETS = 16
 """How many parts a state is split into; they are in checkpoints, so this number must not change."""
 _NO_KEY = "no equality spans all streams"

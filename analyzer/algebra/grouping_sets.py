@@ -15,7 +15,7 @@ from sqlglot import exp
 _SEVERAL = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _BY_CLAUSE = ("rollup", "cube")
 MOST_GROUPINGS = 64
-"""So many are written out."""
+"""The most groupings that are written out."""
 
 Grouping = list[exp.Expr]
 

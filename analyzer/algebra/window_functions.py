@@ -23,11 +23,11 @@ class Looks(Enum):
     """At which rows of its partition a function looks."""
 
     SO_FAR = auto()
-    """Those up to its own, in order: ranks, of which the first ones may be asked for."""
+    """Those up to its own, in order: ranks, of which a condition may select the first."""
     BACK = auto()
-    """The one so many rows before."""
+    """The row at a distance before."""
     AHEAD = auto()
-    """The one so many rows after."""
+    """The row at a distance after."""
     FRAME = auto()
     """Those of a frame."""
     ALL = auto()

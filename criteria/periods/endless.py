@@ -94,7 +94,7 @@ def _families(leaves: Sequence[Leaf], lineages: bool, constants: Constants) -> I
     endless = {name for name, table in tables.items() if table.period is None or table.period.max_duration is None}
     for name, table in tables.items():
         if name not in endless or table.period is None or table.period.max_valid is not None:
-            continue  # only so many rows are valid at a time
+            continue  # finitely many rows are valid at a time
         changing = [column.name for column in table.columns if _varies(column, table, constants)]
         for accompanied in (False, True) if endless >= {*tables} and len(tables) > 1 else (False,):
             for column in (None, *changing):

@@ -27,7 +27,7 @@ from streambound.criteria.witnesses.executed import Executed
 
 DAY = LENGTHS["day"][0]
 MOST_COUNTED = 600
-"""More elements than rows are counted to are executed, where these are no more than so many."""
+"""Rows are counted to at most this number; then more elements than that are executed."""
 _YEAR = LENGTHS["year"][1]
 _FEWEST = 1 << 16
 """A type with no more values than SMALLINT has few."""

@@ -57,7 +57,7 @@ def values_by(
     null = len(claim.facts) < 3 or facts.values(claim.facts[2], node, column).null
     if time.source != whole.source or not time.source or time.low is None or time.high is None:
         raise RejectedError("times of different sources")
-    if claim.rule == "near":  # another time near those of a source's rows at so many timestamps
+    if claim.rule == "near":  # another time near those of a source's rows at a number of timestamps
         number = closing.timestamps(time.source, whole)
         length = number + time.high - time.low + time.function.width - 1
         return (-(-length // time.function.shortest) if number else 0) + null

@@ -31,12 +31,12 @@ _SPECIAL = 0x7FF
 _LEAST = -1074
 """The exponent of the least double."""
 _BIN = 4
-"""Exponents that agree but for so many bits are added up together."""
+"""The low bits in which exponents may differ to be added up together."""
 _PART = 18
 """Integers of 53 bits are added up in three parts of this number of bits."""
 _ONES = (1 << _PART) - 1
 _MOST = 1 << 29
-"""Below so many rows, by their weights, sums of parts fit into 64 bits: 18 bits, moved by up to 15."""
+"""Below this number of rows, by their weights, sums of parts fit into 64 bits: 18 bits, moved by up to 15."""
 
 
 # --- functions of DuckDB ---------------------------------------------------------------------------------------------

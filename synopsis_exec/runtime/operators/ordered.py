@@ -10,7 +10,7 @@ from streambound_runtime.operators.exact import LARGEST
 DENSE = 1 << 12
 """Integers within a span like this are their own codes."""
 FEW = 1 << 10
-"""So many integers are not worth being sorted by digits."""
+"""Up to this number of integers, sorting by digits is not worth it."""
 DIGIT = 16
 """Bits of a digit that integers are sorted by: NumPy sorts no more of them without comparisons."""
 

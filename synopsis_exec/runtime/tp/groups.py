@@ -83,7 +83,7 @@ def _value(one: SliceAggregate, place: int, valid: Sequence[Member], count: int,
 
 
 def _counted(valid: Sequence[Member], aggregates: Sequence[SliceAggregate], nodes: int) -> list[tuple[int, Formula]]:
-    """How many rows there can be, if they are counted, and when there are so many, and any row of the group."""
+    """The possible counts of a group, each with its lineage; without a COUNT, 0 with the lineage of any row."""
     place = next((n for n, one in enumerate(aggregates) if one.function == "count"), None)
     if place is None:
         return [(0, absorbed(disjunction(one.lineage for one in valid)))]
