@@ -103,7 +103,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding at one place. ``code`` is a key of `analyzer.rules.RULES`.
+    """One finding at one place.
 
     A finding with a ``suppression`` is still reported, and fails no check.
     """

@@ -40,7 +40,7 @@ class Expansion:
 
     @property
     def excess(self) -> tuple[Code, str] | None:
-        """The code for what there would be too many of, and what that is."""
+        """The code and the words of the first limit that is exceeded; None if none is."""
         for code, number, most, things in (
             (Code.TOO_MANY_BRANCHES, self.selects, MOST_SELECTS, "SELECTs"),
             (Code.TOO_MUCH_WORK, self.sources, MOST_SOURCES, "streams and relations"),

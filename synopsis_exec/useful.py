@@ -36,7 +36,7 @@ def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
 
 
 def uses(item: Input, plan: Plan, column: str) -> list[tuple[Atom, ...]]:
-    """The same of those occurrences that need a column."""
+    """The conditions of those occurrences of an input that need a column, one tuple each."""
     return [
         tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))
         for branch in plan.branches

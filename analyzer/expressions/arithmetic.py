@@ -1,4 +1,4 @@
-"""Arithmetic, as Spark 4 has it in ANSI mode: what overflows and what is divided by zero fails."""
+"""Arithmetic as in Spark 4's ANSI mode: overflows and divisions by zero fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that stand for themselves: how many rows, how long a bucket is, how much later a time is."""
+"""Whole numbers in SQL: numbers of rows, lengths of buckets, distances of times."""
 
 from __future__ import annotations
 

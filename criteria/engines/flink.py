@@ -425,7 +425,7 @@ class FlinkModel(EngineModel):
         return self._state(operator, tree, values if timed else None, why, ttl=self._ttl())
 
     def finish(self, tree: nodes.Tree) -> None:
-        """What Flink says of watermarks that stand still."""
+        """Add the note on watermarks that stand still."""
         if any(state.by in (GoesBy.WINDOW, GoesBy.VALUE) for state in self.states):
             self.note_least_watermark("nothing goes, unless table.exec.source.idle-timeout is set")
 

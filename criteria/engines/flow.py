@@ -124,7 +124,7 @@ class Flow:
         return found
 
     def event_time(self) -> str | None:
-        """What SQL calls the first column that the engine takes for an event time."""
+        """The SQL name of the first column that the engine takes for an event time."""
         return next((one.name for one in self.columns if one.mark is not None and one.mark.is_time), None)
 
 
@@ -151,7 +151,7 @@ class EngineModel(ABC):
     layout: Layout | None = None
 
     def read(self, tree: nodes.Tree) -> EngineReading:
-        """What the model says of a query."""
+        """The model's reading of a query."""
         for scan in scans(tree):
             delay, table = self._delay_of(scan), self.catalog.table(scan.table)
             if delay is not NO_STREAM and table is not None:  # the watermark is that of all of them
@@ -252,7 +252,7 @@ class EngineModel(ABC):
         self, operator: str, tree: nodes.Tree, by: GoesBy, lifetime: Micros | None, rate: Fraction | None,
         what: str = "rows", side: str = "", source: str = "",
     ) -> EngineState:  # fmt: skip
-        """What an operator keeps that has rows of a length of event time."""
+        """The state of an operator that keeps the rows of a length of event time."""
         rows, words = rows_of(rate, lifetime), f"no {what}" if lifetime == 0 else what
         words += f" in {length_text(lifetime)}" if lifetime else ""
         return EngineState(operator, StateClass.WINDOW, by, self.span(tree), side, source, lifetime, rows, words)
@@ -338,7 +338,7 @@ class EngineModel(ABC):
 
     @abstractmethod
     def finish(self, tree: nodes.Tree) -> None:
-        """What is said of the whole query."""
+        """Add findings on the whole query."""
 
     def note_least_watermark(self, exceptions: str) -> None:
         """Say that nothing goes while one of several watermarks stands still, and with which ``exceptions``."""
@@ -360,7 +360,7 @@ class EngineModel(ABC):
         return True
 
     def time_of_window(self, bucket: nodes.Bucket, time: exp.Expr, flow: Flow) -> tuple[EventMark | None, Near | None]:
-        """What the time is that windows are made of."""
+        """The event time from which windows are made, and its distances."""
         place = place_of(time)
         mark = flow.columns[place].mark if place is not None else None
         return (mark if mark is not None and mark.is_time else None), near(time, flow.near)
@@ -582,7 +582,7 @@ def equal_keys(parts: Iterable[exp.Expr], width: int) -> list[EqualKey]:
 
 
 def side_name(tree: nodes.Tree, word: str) -> str:
-    """What SQL calls a side of a join."""
+    """The name of a side of a join in SQL."""
     while isinstance(tree, nodes.Filter):
         tree = tree.input
     alias = tree.alias if isinstance(tree, nodes.Scan | nodes.Alias | nodes.Recur | nodes.Bucket) else ""

@@ -355,7 +355,7 @@ def _distance(part: exp.Expr, first: int, second: int, known: Callable[[int], Ne
 
 
 def _least(left: exp.Expr, right: exp.Expr, first: int, second: int, known: Callable[[int], Near | None]) -> Distance:
-    """What ``left <= right`` says."""
+    """The distance that ``left <= right`` implies."""
     smaller, greater = linear(left), linear(right)
     if smaller is None or greater is None:
         return None, None

@@ -32,7 +32,7 @@ class GoesBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineFix:
-    """What makes an engine keep less; whether results stay the same.
+    """A change that makes an engine keep less, and whether results stay the same.
 
     Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key. ``loses``
     says what changes. With a ``stream`` it is the ``delay`` of that one's watermark.
@@ -58,7 +58,7 @@ LATE = "rows later than the watermark are lost"
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """What one operator of the engine keeps, of one of its ``side``s where it has two.
+    """A state of one operator of the engine, for one ``side`` if it has two.
 
     ``lifetime`` is how many microseconds of event time it holds rows of, each as often as it is in a window; ``rows``
     about how many that are at the catalog's rates, ``formula`` the same in words; ``unit`` are the groups of a window.
@@ -115,7 +115,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the engine does not run, ``when`` it says so, and by which ``error``."""
+    """A refusal by the engine: ``when`` it comes, and with which ``error``."""
 
     when: Phase
     why: str
@@ -126,7 +126,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class EngineReading:
-    """What a model says of a query whose watermark has a ``delay``; ``unread`` says why it says nothing."""
+    """A model's reading of a query whose watermark has a ``delay``; ``unread`` says why there is none."""
 
     engine: StreamEngine
     states: tuple[EngineState, ...] = ()

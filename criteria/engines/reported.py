@@ -31,7 +31,7 @@ _MODELS: dict[StreamEngine, type[EngineModel]] = {StreamEngine.SPARK: SparkModel
 
 
 def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile, edits: bool = True) -> EngineReading | None:
-    """What an engine does with a statement as it is written; None where it is no query that was read.
+    """A model's reading of a statement as it is written; None if it was not read as a query.
 
     Without ``edits`` fixes are words only.
     """
@@ -93,7 +93,7 @@ def _wrong(reading: EngineReading) -> tuple[int, int, int]:
 
 
 def _after(fix: EngineFix, statement: Statement, catalog: Catalog, profile: EngineProfile) -> EngineReading | None:
-    """What a model says of a statement after edits; None where they change something else, too."""
+    """A model's reading of a statement after a fix; None if its edits change something else, too."""
     source = SourceText(statement.source.file, applied(statement.source.text, fix.edits))
     first = statement.span.start
     same = (one for one in split_statements(source, None, catalog.readable) if one.span.start == first)
@@ -131,7 +131,7 @@ def _unparenthesized(tree: exp.Expr) -> exp.Expr:
 
 
 def findings(reading: EngineReading, source: SourceText, span: Span) -> tuple[Diagnostic, ...]:
-    """What is dropped, refused and kept for ever, the worst first; of a statement at a place of a text.
+    """The findings on dropped results, refusals and growing states, the worst first, for a statement in a text.
 
     Patches are of that text.
     """

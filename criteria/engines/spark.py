@@ -355,7 +355,7 @@ class SparkModel(EngineModel):
     def _refusals(
         self, tree: nodes.Join, sides: tuple[_JoinSide, ...], equal: bool, dated: bool, implied: EngineFix | None
     ) -> None:
-        """What Spark does not run of a join of two streams."""
+        """Add Spark's refusals of a join of two streams."""
         kind, mode = tree.kind, self.profile.mode
         if mode is OutputMode.COMPLETE:
             self.refuse(Phase.START, "streams are not joined in complete mode", tree, MODE)
@@ -684,7 +684,7 @@ class SparkModel(EngineModel):
         return replace(flow, rate=None)
 
     def finish(self, tree: nodes.Tree) -> None:
-        """What Spark says of the mode, and of watermarks on what is no time."""
+        """Add findings on the output mode, and on watermarks on columns that are no times."""
         if self.profile.mode is OutputMode.COMPLETE and self.sources and not self._has_groups(tree):
             self.refusals.insert(0, Refusal(Phase.START, "complete mode needs groups", self.span(tree), MODE))
         if self.refusals:

@@ -1,9 +1,9 @@
-"""What a statement's constants are and add up to, and what it asks of a value beyond its order.
+"""A statement's constants with their sums, and the properties of values that it reads beyond their order.
 
 A witness holds at every size where its elements are farther apart than all constants together, so that conditions see
-their order alone, and where what has finitely many values is the same of all elements: a remainder, a part of a text
+their order alone, and where expressions with finitely many values agree in all elements: a remainder, a part of a text
 or of the calendar. For this values are multiples of all divisors, texts have long ends in common, and times are whole
-weeks, or 28 years, apart. What would still see more is *opaque*: no witness may depend on it.
+weeks, or 28 years, apart. An expression that still sees more is *opaque*: no witness may depend on it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A statement as batch queries in Spark over prefixes of its streams, and the changes that a run has printed.
 
-At a timestamp a run prints what the statement returns on all rows up to there less what it returned before, as
-multisets; all that it has printed adds up to what the statement returns on all rows. The statement is run as it is
+At a timestamp a run prints the statement's result on all rows up to it, minus its result before, as
+multisets; all printed changes add up to the result on all rows. The statement is run as it is
 written; nothing is shared with what computes the changes incrementally.
 """
 

@@ -26,7 +26,7 @@ EVERYTHING: Range = ((0, None), (3, None))
 
 
 def place_of(value: Value) -> Place:
-    """The place of a value."""
+    """A value as a sort key; NULL comes first."""
     return (0, None) if value is None else (2, value)
 
 
