@@ -54,7 +54,7 @@ class Execution:
     """A circuit with what it remembers.
 
     ``stop`` is when the loop of a nested circuit ends: "settled" is the rule that holds, "first-empty" that of the
-    paper's section 5.1, which is wrong for incremental loops and is here to show it.
+    paper's section 5.1 for loops whose results only grow, which those of incremental loops do not.
     """
 
     circuit: Circuit

@@ -181,7 +181,7 @@ def graph_of(*pairs: tuple[int, int]) -> ZSet:
 
 
 def test_5_1_the_loop_must_not_stop_at_its_first_empty_iteration() -> None:
-    """As section 5.1 allows: 0 → 1 → 2 → 3, then 3 → 4. What is new follows iterations in which nothing is new."""
+    """Section 5.1 presupposes results that grow: 0 → 1 → 2 → 3, then 3 → 4 is new after iterations with nothing new."""
     circuit = chain(incrementalise(lift(circuit_of(REACHED, CATALOG))))
     first, second = graph_of((0, 1), (1, 2), (2, 3)), graph_of((3, 4))
     right = [ZSet.of([(Fraction(1),), (Fraction(2),), (Fraction(3),)]), ZSet.of([(Fraction(4),)])]
