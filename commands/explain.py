@@ -37,6 +37,7 @@ _STAGES = (
     "sql",
     "job",
     "synopses",
+    "windows",
 )
 _CIRCUITS = ("circuit", *(f"circuit:{name}" for name in (
     "translate", "simplify", "consolidate_distinct", "lift", "incrementalise", "chain",
@@ -57,7 +58,7 @@ _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
               help="How to draw graph, tables or circuit, by default by FILE's suffix; sql for a query.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
 @click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
-              help="Recorded streams, for --emit synopses.")  # fmt: skip
+              help="Recorded rows, for --emit synopses or windows.")  # fmt: skip
 @emit_mode_option
 @common_options
 def explain(
@@ -79,7 +80,7 @@ def explain(
     --emit closure       P+, all that is implied          --emit job       the Spark job
     --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
     --emit states        what operators beyond joins keep                  of the streams in --input DIR
-    --emit sql           what a tick of them runs
+    --emit sql           what a tick of them runs         --emit windows   of a join in SEQ TP, of the rows there
     --emit circuit       the circuit over changes         --emit circuit:PASS   it after a pass: translate, simplify,
                                                           consolidate_distinct, lift, incrementalise, chain
 
@@ -119,7 +120,7 @@ def explain(
         title = [] if len(emit) == 1 else [f"== {stage} =="]
         if stage in _CIRCUITS:
             text = _circuit_stage(stage, checked)
-        elif stage in ("plan", "sql", "job", "synopses"):
+        elif stage in ("plan", "sql", "job", "synopses", "windows"):
             text = _executor_stage(stage, catalog, checked, input_dir)
         else:
             text = stage_text(stage, checked, in_color, sql=drawing == "sql")
@@ -182,7 +183,11 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
 
         return tick_text(job_of(catalog, checked))
     if input_dir is None:
-        raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
+        raise UsageError(f"--emit {stage} needs recorded rows", remedy="add --input DIR")
+    if stage == "windows":
+        from streambound.synopsis_exec.window_text import windows_text
+
+        return windows_text(checked.blocks, catalog, input_dir)
     from streambound.synopsis_exec.steps import steps_text
 
     return steps_text(job_of(catalog, checked), input_dir)

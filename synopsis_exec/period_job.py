@@ -59,13 +59,15 @@ def make_period_plan(judged: Judged, statement: Statement, catalog: Catalog, fin
 
 
 def job_in_process(statement: SeqStatement, catalog: Catalog) -> CompiledJob | str:
-    """The job of a statement over relations alone that runs without Spark; or why there is none, in words."""
+    """The job of a statement that runs without Spark, all of time at once; or why there is none, in words."""
     if statement.outer or len(statement.blocks) > 1:
         return "Spark runs the SQL around its SEQ blocks"
     at_once = replace(statement, statement=replace(statement.statement, emit=None))  # there is one slice of time
     found = judged_periods(at_once, catalog)
     if isinstance(found, Diagnostic):
         return found.message.replace("evaluates over streams", "evaluates without it")
+    if found.judged.violations:
+        return found.judged.violations[0].message
     try:
         return compiled(make_period_plan(found.judged, statement.statement, catalog), None)
     except NotExecutableError as error:

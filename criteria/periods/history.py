@@ -14,6 +14,7 @@ from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.formulas import Formula, conjunction, disjunction, negation, variable, variable_name
 from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
+    LineageColumn,
     LineageRows,
     RandomRows,
     SliceAggregate,
@@ -111,7 +112,7 @@ class PeriodHistory:
                 return _grouped(plan, self._bag(input, valid))
             case SliceJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
-            case RandomRows() | LineageRows() | SliceParts() | SliceCoalesce():
+            case RandomRows() | LineageRows() | LineageColumn() | SliceParts() | SliceCoalesce():
                 raise AssertionError(f"the rows of {type(plan).__name__} are no bag")
 
     def _mapped(self, plan: SliceFilter | SliceProject, rows: Bag) -> Bag:

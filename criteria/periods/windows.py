@@ -32,6 +32,7 @@ from streambound.temporal.inferring import KEPT, place_of
 from streambound.temporal.lineage import LineageBlock
 from streambound_runtime.operators.period_plan import (
     EXPECTED_SUM,
+    LineageColumn,
     RandomRows,
     SliceDifference,
     SliceFilter,
@@ -120,6 +121,11 @@ def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
             names = tuple(in_words(item, under.names) for item in items)
             shown = replace(plan, input=under.plan, given=named(under.types), types=tuple(kind.name for kind in types))
             return replace(under, plan=shown, types=types, names=names)
+        case LineageColumn(input):
+            under = _rows(input, context)
+            return replace(
+                under, plan=LineageColumn(under.plan), types=(*under.types, STRING), names=(*under.names, "lineage")
+            )
         case SliceUnion() | SliceDifference():
             left, right = _rows(plan.left, context), _rows(plan.right, context)
             types = tuple(common_type(*both) for both in zip(left.types, right.types, strict=True))

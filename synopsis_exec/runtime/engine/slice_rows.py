@@ -26,6 +26,7 @@ from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, 
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.formula import Relations
 from streambound_runtime.operators.period_plan import (
+    LineageColumn,
     LineageRows,
     RandomRows,
     SliceCoalesce,
@@ -109,6 +110,8 @@ class SliceRows:
                 return self.types(input)[:-2]
             case LineageRows(input, at):
                 return (*self.types(input)[:at], *self.types(input)[at + 2 :])
+            case LineageColumn(input):
+                return (*self.types(input), VARCHAR)
             case SliceParts(input, keys, aggregates):
                 kinds = self.types(input)
                 return (*kinds[:keys], *(one.type for one in self._parts(plan).measures() if one.name != "m"))

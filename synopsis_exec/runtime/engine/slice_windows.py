@@ -24,9 +24,10 @@ from streambound_runtime.engine.slice_rows import SliceRows
 from streambound_runtime.engine.slice_tables import CLIPPED, ENDED, SINCE, UNTIL, WITHIN, SliceTables
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR, columns, listed, places
 from streambound_runtime.lineage.encoding import decoded, encoded
-from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError, quoted
+from streambound_runtime.lineage.formulas import FALSE, TRUE, Formula, LineageTooLargeError, quoted
 from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
+    LineageColumn,
     LineageRows,
     RandomRows,
     SliceDifference,
@@ -112,6 +113,10 @@ class SliceWindows:
                 return (
                     f"(SELECT {listed(*shown, 'b', 'e', f'c{at} AS l', f'c{at + 1} AS p')} FROM {self.rows.top(input)})"
                 )
+            case LineageColumn(input):
+                kinds = self.rows.types(input)
+                own = f"l AS c{len(kinds)}", "b", "e", f"'{encoded(TRUE)}' AS l", "NULL::DOUBLE AS p"
+                return f"(SELECT {listed(columns(len(kinds)), *own)} FROM {self._given(self._distinct(input), kinds)})"
             case SliceFilter(input=input) | SliceProject(input=input):
                 return self.rows.mapped(plan, self._rows(input), _CARRIED)
             case SliceUnion(left, right):

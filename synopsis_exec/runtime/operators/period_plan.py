@@ -202,6 +202,13 @@ class LineageRows:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class LineageColumn:
+    """Rows with the texts of their lineages in one more column, the last, that are there in every possible world."""
+
+    input: SlicePlan
+
+
 SlicePlan = (
     SliceScan
     | SliceRelation
@@ -217,6 +224,7 @@ SlicePlan = (
     | SliceCoalesce
     | RandomRows
     | LineageRows
+    | LineageColumn
 )
 """An operator with those under it."""
 
@@ -304,6 +312,8 @@ def width(plan: SlicePlan) -> int:
             return keys + 2 * len({one.column for one in aggregates if one.column is not None})
         case RandomRows(input) | LineageRows(input):
             return width(input) - 2
+        case LineageColumn(input):
+            return width(input) + 1
     return width(inputs_of(plan)[0])
 
 
