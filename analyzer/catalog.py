@@ -198,8 +198,9 @@ class Catalog:
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
     ``models`` are the names of dbt for streams and relations, ``vars`` the values of its variables, ``time`` is what
     all-time results cover. A recursion that is not known to end stops a run after ``max_iterations`` steps at one
-    timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a
-    job keeps, ``engine`` what runs the queries elsewhere; ``functions`` are the user's own.
+    timestamp, and a decision about a lineage may take ``lineage_nodes`` nodes; ``probability_bounds``: results have
+    bounds of probabilities, which may take more. ``quarantine`` says how many bad rows a job keeps, ``engine`` what
+    runs the queries elsewhere; ``functions`` are the user's own.
     """
 
     file: str
@@ -212,6 +213,7 @@ class Catalog:
     time: TimeDomain | None = None
     max_iterations: int = MAX_ITERATIONS
     lineage_nodes: int = NODES
+    probability_bounds: bool = False
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
@@ -340,6 +342,7 @@ def catalog_from_mapping(
         read_time(reader, document.get("time", {})),
         reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
+        reader.choice(document, "probabilities", (), ("exact", "bounds")) == "bounds",
         reader.quarantine(document.get("quarantine", {})),
         read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
         vars=reader.vars(document.get("dbt", {})),

@@ -228,6 +228,7 @@ class CatalogDocument(TypedDict, total=False):
     counters: Literal["bigint", "decimal"]
     max_iterations: _Positive
     lineage_nodes: _Positive
+    probabilities: Literal["exact", "bounds"]
     quarantine: QuarantineDocument
     engine: EngineDocument
     functions: dict[str, FunctionDocument]

@@ -19,7 +19,8 @@ from streambound.reports.diagram import columns, printable
 MOST = 500
 """Rows of a result that a timeline can show."""
 _BEGIN, _END = "_begin", "_end"
-_OWN = ("_lineage", "_p", "_mult", "_lineage_dag")
+_CHANCES = ("_p", "_p_low", "_p_high")
+_OWN = ("_lineage", *_CHANCES, "_mult", "_lineage_dag")
 _COLUMN, _LANE, _AXIS, _PAD = 7.4, 26.0, 28.0, 14.0
 _LEAST = 24.0
 """The least width between two points of time at which something changes; there is more where texts need it."""
@@ -36,12 +37,12 @@ text { fill: #e6edf3 } .page { fill: #0d1117 } .bar { fill: #0c2d4d; stroke: #58
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A fact from ``begin`` to before ``end``; ``p`` is its probability, None if it is certain."""
+    """A fact from ``begin`` to before ``end``; ``p`` is its probability or the bounds of it, empty if it is certain."""
 
     begin: Any
     end: Any
     text: str
-    p: float | None = None
+    p: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def timeline(rows: Iterable[Mapping[str, Any]], title: str = "") -> Timeline:
             raise UsageError(f"a timeline shows at most {MOST} rows", remedy="filter or aggregate the result")
         values = [value for name, value in row.items() if name not in (_BEGIN, _END, *_OWN)]
         fact = ", ".join("NULL" if value is None else str(value) for value in values) or "·"
-        p = row.get("_p")
+        p = tuple(row[name] for name in _CHANCES if name in row)
         text = str(row["_lineage"]) if "_lineage" in row else f"×{row['_mult']}" if row.get("_mult", 1) != 1 else ""
         lanes.setdefault(fact, []).append(Bar(row[_BEGIN], row[_END], text, p))
     return Timeline(title, tuple((fact, tuple(bars)) for fact, bars in lanes.items()))
@@ -96,7 +97,7 @@ def _period(row: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _shown(bar: Bar) -> str:
-    p = "" if bar.p is None else f"{bar.p:.3g}"
+    p = "–".join(dict.fromkeys(f"{chance:.3g}" for chance in bar.p))
     return printable(" · ".join(filter(None, (bar.text, p))))
 
 
@@ -146,7 +147,7 @@ def _drawn(found: Timeline) -> str:
         _text(root, printable(fact), _PAD, y + _LANE * 0.62, "", "start")
         for bar in lane:
             left, right = places[bar.begin], places[bar.end]
-            kind = "bar" if bar.p is None or bar.p >= 1 else "unsure"
+            kind = "bar" if min(bar.p, default=1) >= 1 else "unsure"
             area = {
                 "x": f"{left:.1f}",
                 "y": f"{y + 3:.1f}",

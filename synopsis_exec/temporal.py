@@ -60,9 +60,11 @@ class Temporal:
     def __init__(
         self, spark: SparkSession, catalog: Catalog | str | Path | Mapping[str, Any] | None = None,
         *, domain: tuple[object, object] | None = None, lineage_nodes: int | None = None,
+        probability_bounds: bool = False,
     ) -> None:  # fmt: skip
         """``catalog`` is a `streams.toml`: a path, its text or what it holds. ``domain`` is that of `[time]`,
-        ``lineage_nodes`` what a decision about one lineage may take.
+        ``lineage_nodes`` what a decision about one lineage may take; with ``probability_bounds`` results have `_p_low`
+        and `_p_high` in the place of `_p`, which differ where it takes more.
 
         Relations of the catalog are read from the sources that it names for them.
         """
@@ -74,6 +76,8 @@ class Temporal:
             self.catalog = replace(self.catalog, time=TimeDomain(*domain))
         if lineage_nodes is not None:
             self.catalog = replace(self.catalog, lineage_nodes=lineage_nodes)
+        if probability_bounds:
+            self.catalog = replace(self.catalog, probability_bounds=True)
         self._frames: dict[str, DataFrame] = {}
 
     def relation(

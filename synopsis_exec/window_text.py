@@ -33,12 +33,12 @@ def windows_text(statement: SeqStatement | None, catalog: Catalog, input_dir: Pa
         raise UsageError("windows are those of a join in SEQ TP", remedy="make the join a statement of its own")
     by, kinds = width(join.left), ("unmatched", "overlapping", "negating")
     tables: dict[str, list[_Window]] = {kind: [] for kind in kinds}
-    for *row, begin, end, _, _ in _rows(matched_windows(join), statement, catalog, input_dir):
+    for *row, begin, end, _ in _rows(matched_windows(join), statement, catalog, input_dir):
         left, right = _side(row[: by + 1]), _side(row[by + 1 :])
         kind = "unmatched" if _NONE in (left, right) else "overlapping"
         tables[kind].append((left, right, begin, end))
     for place, negating in enumerate(negating_windows(join)):
-        for *row, begin, end, lineage, _ in _rows(negating, statement, catalog, input_dir) if negating else ():
+        for *row, begin, end, lineage in _rows(negating, statement, catalog, input_dir) if negating else ():
             own, others = _side(row), (_NONE[0], lineage)
             tables["negating"].append((own, others, begin, end) if place == 0 else (others, own, begin, end))
     if join.kind == "anti":
@@ -63,11 +63,11 @@ def _table(kind: str, windows: Sequence[_Window]) -> str:
 
 
 def _rows(plan: SlicePlan, statement: SeqStatement, catalog: Catalog, input_dir: Path) -> list[list[Any]]:
-    """The rows of an operator in place of the statement's: its columns, begin, end, lineage and probability."""
+    """The rows of an operator in place of the statement's: its columns, begin, end and lineage."""
     (block,) = statement.blocks
     assert isinstance(block, LineageBlock), "its rows have lineages"
     query = replace(block.query, plan=plan, columns=tuple(f"c{n}" for n in range(width(plan))), as_of=False)
     job = job_in_process(replace(statement, blocks=(replace(block, query=query),)), catalog)
     if isinstance(job, str):
         raise UsageError(f"windows are computed without Spark: {job}", remedy="make the join a statement of its own")
-    return [list(row.values()) for row in run(job, None, input_dir, "", "").rows()]
+    return [list(row.values())[: width(plan) + 3] for row in run(job, None, input_dir, "", "").rows()]

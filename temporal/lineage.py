@@ -29,11 +29,11 @@ from streambound_runtime.operators.period_plan import (
     SlicePlan,
     SliceProject,
     SliceRelation,
+    chance_columns,
     scans,
     width,
 )
 
-OWN = ("_begin", "_end", "_lineage", "_p", "_lineage_dag")
 _PERIOD = "a snapshot has no period; select by _begin and _end outside of the block"
 _FORM = "SEQ TP evaluates SELECT … FROM x [join y] [WHERE …], and UNION, EXCEPT and INTERSECT of such SELECTs"
 
@@ -49,7 +49,7 @@ class LineageBlock:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of its rows."""
-        return (*self.query.columns, *OWN[2 if self.query.as_of else 0 : 5 if self.query.dag else 4])
+        return (*self.query.columns, *own_columns(self.query), *(("_lineage_dag",) if self.query.dag else ()))
 
 
 def lineage_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> LineageBlock:
@@ -63,13 +63,19 @@ def lineage_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Line
     found = rewriter.tree(tree)
     line = time_line(block, source, catalog, rewriter.periods, positions)
     names, plan = shown(found)
-    check_names(names, OWN[2 if line.as_of else 0 :], block, positions)
     read = dict.fromkeys(scan.table for scan in scans(plan))
     tables = tuple(table for name in read if (table := catalog.table(name)) is not None)
     query = SliceLineage(
-        block.name, plan, names, line.kind.name, catalog.lineage_nodes, low=line.low, high=line.high, as_of=line.as_of
-    )
+        block.name, plan, names, line.kind.name, catalog.lineage_nodes, catalog.probability_bounds,
+        low=line.low, high=line.high, as_of=line.as_of,
+    )  # fmt: skip
+    check_names(names, (*own_columns(query), "_lineage_dag"), block, positions)
     return LineageBlock(block, query, tables)
+
+
+def own_columns(query: SliceLineage) -> tuple[str, ...]:
+    """The columns of a result after those of the list."""
+    return (*(() if query.as_of else ("_begin", "_end")), "_lineage", *chance_columns(query))
 
 
 class LineageRewriter(Rewriter):

@@ -43,6 +43,7 @@ from streambound_runtime.operators.period_plan import (
     SliceProject,
     SliceRelation,
     SliceUnion,
+    chance_columns,
     operators_of,
     scans,
     width,
@@ -85,7 +86,7 @@ def lineage_windows(
     period = parse_type(query.time_type) or BIGINT
     columns = [Column(name, kind) for name, kind in zip(query.columns, made.types, strict=True)]
     columns += [] if query.as_of else [Column("_begin", period), Column("_end", period)]
-    columns += [Column("_lineage", STRING), Column("_p", DOUBLE)]
+    columns += [Column("_lineage", STRING), *(Column(name, DOUBLE) for name in chance_columns(query))]
     return found, columns, made.empty
 
 

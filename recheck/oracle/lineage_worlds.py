@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import StreamboundError
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell, Snapshots
 
@@ -55,7 +56,14 @@ class PrintedRow:
     begin: int
     end: int
     lineage: str
-    p: float
+    low: float
+    high: float
+    """What its probability is at least, and at most."""
+
+
+def probabilities(catalog: Catalog) -> tuple[str, str]:
+    """The columns of a row with what its probability is at least, and at most."""
+    return ("_p_low", "_p_high") if catalog.probability_bounds else ("_p", "_p")
 
 
 @dataclass(frozen=True)
@@ -111,8 +119,9 @@ class Worlds:
                     for name, there in world.items():
                         weight *= chances[name] if there else 1 - chances[name]
                     total += weight
-            if abs(total - row.p) > _TOLERANCE:
-                return row.begin, (Cell((*row.fact, f"_p = {total}"), 1, 0), Cell((*row.fact, f"_p = {row.p}"), 0, 1))
+            if not row.low - _TOLERANCE <= total <= row.high + _TOLERANCE:
+                told = f"_p = {row.low}" if row.low == row.high else f"_p from {row.low} to {row.high}"
+                return row.begin, (Cell((*row.fact, f"_p = {total}"), 1, 0), Cell((*row.fact, told), 0, 1))
         return None
 
     def _longest(self) -> tuple[int, tuple[Cell, ...]] | None:

@@ -24,13 +24,13 @@ from streambound.incremental.circuit import Circuit
 from streambound.incremental.evaluate import evaluate_once
 from streambound.incremental.operators import SourceOp
 from streambound.incremental.zset import Row, ZSet
-from streambound.recheck.oracle.lineage_worlds import Fact, Facts, PrintedRow, Variable, World, Worlds
+from streambound.recheck.oracle.lineage_worlds import Fact, Facts, PrintedRow, Variable, World, Worlds, probabilities
 from streambound.recheck.oracle.recorded_values import Object, objects, shown, value, values
 from streambound.recheck.oracle.reference import Results, circuit_of, compared, failures
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell, Snapshots
 from streambound.recheck.oracle.stamped import NUMBER
 
-_BEGIN, _END, _LINEAGE, _P = "_begin", "_end", "_lineage", "_p"
+_BEGIN, _END, _LINEAGE = "_begin", "_end", "_lineage"
 _DIGITS = 9
 _DOUBLE = DataType("double", Family.FLOAT)
 
@@ -161,7 +161,8 @@ class PeriodReference:
 
     def _printed_in_worlds(self, line: Object) -> PrintedRow:
         row, begin, end, _ = self._printed(line)
-        return PrintedRow(self._fact(row), begin, end, str(line[_LINEAGE]), float(str(line[_P])))
+        low, high = (float(str(line[name])) for name in probabilities(self.catalog))
+        return PrintedRow(self._fact(row), begin, end, str(line[_LINEAGE]), low, high)
 
     def _fact(self, row: Row) -> Fact:
         """A row as strings, with rounded doubles."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.recheck.oracle.lineage_worlds import Fact, Facts, PrintedRow, Variable, World, Worlds
+from streambound.recheck.oracle.lineage_worlds import Fact, Facts, PrintedRow, Variable, World, Worlds, probabilities
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, quoted, refusals, show
 from streambound.recheck.oracle.spark_prefixes import comparable
 from streambound.recheck.oracle.spark_snapshots import as_number, bounds, visible
@@ -25,7 +25,7 @@ _WORLD = "_world"
 def compare_lineages(
     spark: SparkSession, statement: BatchStatement, folder: Path, output: Path, seed: int = 0
 ) -> BatchComparison:
-    """A run's output, JSON lines with ``_begin``, ``_end``, ``_lineage`` and ``_p``, against worlds of the same rows.
+    """A run's output, lines with ``_begin``, ``_end``, ``_lineage`` and its probability, against worlds of its rows.
 
     ``folder`` has a directory of JSON lines for each table. Raises StreamboundError for what Spark refuses.
     """
@@ -50,13 +50,15 @@ def _worlds(spark: SparkSession, statement: BatchStatement, folder: Path, output
     assert line is not None, "the statement is evaluated at points of time"
     own = [] if line.as_of else [f"_begin {kind}", f"_end {kind}"]
     given = [f"{n} {f.dataType.simpleString()}" for n, f in zip(names, written.schema, strict=True)]
-    given += [*own, "_lineage STRING", "_p DOUBLE"]
+    chances = probabilities(statement.catalog)
+    given += [*own, "_lineage STRING", *(f"{name} DOUBLE" for name in dict.fromkeys(chances))]
     rows = spark.read.schema(", ".join(given)).option("mode", "FAILFAST").json(str(output))
     periods = [f"{as_number(name, bounds(shown[0])[0].type.family)} AS {name}" for name in ("_begin", "_end")]
     if line.as_of and line.low is not None:
         periods = [f"{line.low}L AS _begin", f"{line.low + 1}L AS _end"]
-    found = comparable(rows.selectExpr(*names, *periods, "_lineage", "_p")).collect()
-    printed = [PrintedRow(_fact(row[:-4]), row[-4], row[-3], row[-2], float(row[-1])) for row in found]
+    ends = (f"{name} AS _p{n}" for n, name in enumerate(chances))
+    found = comparable(rows.selectExpr(*names, *periods, "_lineage", *ends)).collect()
+    printed = [PrintedRow(_fact(row[:-5]), *row[-5:-2], *map(float, row[-2:])) for row in found]
     expected = _Expected(spark, statement.tree, tables, variables)
     return Worlds(variables, printed, line, expected.facts)
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import pytest
 
+from streambound_runtime.lineage.bounds import bounds
 from streambound_runtime.lineage.diagrams import equivalent, never_true
 from streambound_runtime.lineage.formulas import (
     FALSE,
@@ -23,7 +24,7 @@ from streambound_runtime.lineage.formulas import (
     variable,
     variables,
 )
-from streambound_runtime.lineage.probability import probability
+from streambound_runtime.lineage.probability import decimal, probability
 from support.worlds import chance, table
 
 NAMES = [f"r.{number}" for number in range(6)]
@@ -129,3 +130,38 @@ def test_the_limit_is_an_error_with_its_numbers() -> None:
     assert (caught.value.variables, caught.value.nodes) == (120, 1000)
     with pytest.raises(LineageTooLargeError):
         equivalent(all_pairs(10), conjunction([all_pairs(10), disjunction(LEAVES)]), nodes=1000)
+
+
+def test_bounds_are_around_the_probability_and_equal_where_it_takes_no_more_nodes() -> None:
+    rng, apart = random.Random(4), 0
+    for _ in range(400):
+        formula, nodes = drawn(rng, 5), rng.choice([0, 0, 0, 1, 2])
+        exact = chance(table(str(formula), NAMES), NAMES, CHANCES)
+        found = bounds(formula, nodes)
+        if found is None:
+            assert exact == 0, str(formula)
+            continue
+        try:
+            p = decimal(probability(formula, nodes))
+            assert found == (p, p) or p == 0.0, str(formula)
+        except LineageTooLargeError:
+            assert Fraction(found[0]) <= exact <= Fraction(found[1]), str(formula)
+            apart += 1
+    assert apart > 40
+
+
+def test_bounds_come_nearer_with_more_nodes() -> None:
+    size = 7  # with i rows of r and j of t, none of i·j rows of s is there
+    number = [math.comb(size, i) * math.comb(size, j) * Fraction(1, 2 ** (i * j)) for i in range(8) for j in range(8)]
+    exact, widths = 1 - sum(number) / 4**size, list[float]()
+    for nodes in (0, 10, 100):
+        found = bounds(all_pairs(size), nodes)
+        assert found is not None and Fraction(found[0]) <= exact <= Fraction(found[1])
+        widths.append(found[1] - found[0])
+    assert widths[0] > widths[1] > widths[2], widths
+
+
+def test_neighbours_that_differ_are_told_apart_whatever_that_takes_as_functions() -> None:
+    pairs = all_pairs(10)
+    assert not equivalent(pairs, disjunction(pairs.args[1:]), nodes=1)
+    assert not equivalent(pairs, disjunction([*pairs.args, conjunction([LEAVES[0], negation(LEAVES[4])])]), nodes=1)

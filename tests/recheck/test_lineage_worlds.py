@@ -59,19 +59,24 @@ def session(request: pytest.FixtureRequest) -> Any:
 
 
 def compared(
-    session: Any, place: Path, printed: list[tuple[Any, ...]], sql: str = SQL, names: tuple[str, ...] = NAMES
+    session: Any,
+    place: Path,
+    printed: list[tuple[Any, ...]],
+    sql: str = SQL,
+    names: tuple[str, ...] = NAMES,
+    bounds: bool = False,
 ) -> BatchComparison:
     for name, rows in ROWS.items():
         (place / "used" / name).mkdir(parents=True)
         columns = CATALOG["streams"][name]["columns"]
         lines = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
         (place / "used" / name / "0.jsonl").write_text("".join(lines))
-    columns = (*names, "_begin", "_end", "_lineage", "_p", "_mult")
+    columns = (*names, "_begin", "_end", "_lineage", *(("_p_low", "_p_high") if bounds else ("_p",)), "_mult")
     rows = (json.dumps(dict(zip(columns, (*row, 1), strict=True))) + "\n" for row in printed)
     (place / "out.jsonl").write_text("".join(rows))
     line = Snapshots(None, None, as_of=False, whole=True, lineages=True)
     tree = parse_one(sql, dialect="spark")
-    catalog = catalog_from_mapping(CATALOG, "text")
+    catalog = catalog_from_mapping(CATALOG | {"probabilities": "bounds" if bounds else "exact"}, "text")
     if session is None:
         return PeriodReference.of(tree, catalog, line).compare(place / "used", place / "out.jsonl")
     statement = BatchStatement(sql, tree, catalog, (*names, "in a world"), line)
@@ -82,6 +87,13 @@ def test_the_paper_s_left_join_is_equal(session: Any, tmp_path: Path) -> None:
     found = compared(session, tmp_path, LEFT)
     assert found.equal
     assert found.results > 8
+
+
+def test_probabilities_are_between_their_bounds(session: Any, tmp_path: Path) -> None:
+    rows = [(*row, row[-1] + 0.1) for row in LEFT]
+    assert compared(session, tmp_path, rows, bounds=True).equal
+    rows[2] = (*LEFT[2][:-1], 0.5, 0.6)  # it is 0.49
+    assert not compared(session, tmp_path / "above", rows, bounds=True).equal
 
 
 def test_an_anti_join_of_a_selection(session: Any, tmp_path: Path) -> None:

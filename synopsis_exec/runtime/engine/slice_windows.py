@@ -23,9 +23,9 @@ from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_rows import SliceRows
 from streambound_runtime.engine.slice_tables import CLIPPED, ENDED, SINCE, UNTIL, WITHIN, SliceTables
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR, columns, listed, places
+from streambound_runtime.lineage.bounds import chances
 from streambound_runtime.lineage.encoding import decoded, encoded
 from streambound_runtime.lineage.formulas import FALSE, TRUE, Formula, LineageTooLargeError, quoted
-from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.period_plan import (
     LineageColumn,
     LineageRows,
@@ -45,7 +45,7 @@ from streambound_runtime.operators.period_plan import (
 from streambound_runtime.operators.values import integer
 from streambound_runtime.tp.derivations import Combined, any_of, common, derivations, left_over
 from streambound_runtime.tp.groups import Member, of_group
-from streambound_runtime.tp.limits import Limits
+from streambound_runtime.tp.limits import OR_BOUNDS, Limits
 from streambound_runtime.tp.plan import WINDOWS
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, SIDE, P, formula_of
 from streambound_runtime.tp.segments import Valid, padded, paired
@@ -72,7 +72,7 @@ class SliceWindows:
 
     @property
     def _limits(self) -> Limits:
-        return Limits(self.query.nodes, self.query.time_type)
+        return Limits(self.query.nodes, self.query.time_type, self.query.bounds)
 
     @property
     def _join(self) -> SliceJoin | None:
@@ -376,30 +376,30 @@ class SliceWindows:
     # --- results ------------------------------------------------------------------------------------------------------
 
     def _given(self, rows: str, kinds: Sequence[str]) -> str:
-        """Rows with texts and probabilities, without those that no possible world has."""
+        """Rows with texts and probabilities, at least ``p`` and at most ``q``, without those of no possible world."""
         numbered = self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {rows}")
         found = self.tables.called()
         self.tables.steps.append(partial(self._chances, numbered, found, kinds))
-        decimal = "CAST(format('{:.15g}', COALESCE(f.p, n.p)) AS DOUBLE)"  # as `lineage.probability.decimal`
-        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", f"{decimal} AS p")
+        own = (f"COALESCE(f.{name}, CAST(format('{{:.15g}}', n.p) AS DOUBLE)) AS {name}" for name in "pq")
+        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", *own)  # as `probability.decimal`
         there = "n.p IS NOT NULL OR f.p IS NOT NULL"
         return f"(SELECT {shown} FROM {numbered} n LEFT JOIN {found} f ON n.id = f.id WHERE {there})"
 
     def _chances(self, rows: str, found: str, kinds: Sequence[str]) -> None:
-        made, limits = list[tuple[int, str, float]](), self._limits
+        made, limits = list[tuple[object, ...]](), self._limits
         if self.tables.session.size(rows):
             fact = [as_decimal(*one) for one in zip(places(len(kinds)), kinds, strict=True)]
             shown = listed("id", "b", "e", "l", *fact)
             for one in self.tables.session.read(f"SELECT {shown} FROM {rows} WHERE p IS NULL").to_pylist():
                 formula = decoded(one["l"])
                 try:
-                    p = possible(formula, limits.nodes)
+                    p = chances(formula, limits.nodes, limits.bounds)
                 except LineageTooLargeError as error:
                     values = [one[name] for name in places(len(kinds))]
-                    raise limits.error(error, values, integer(one["b"]), integer(one["e"])) from error
+                    raise limits.error(error, values, integer(one["b"]), integer(one["e"]), OR_BOUNDS) from error
                 if p is not None:
-                    made.append((one["id"], formula.text, p))
-        self._put(found, [("id", BIGINT), ("l", VARCHAR), ("p", DOUBLE)], made)
+                    made.append((one["id"], formula.text, *p))
+        self._put(found, [("id", BIGINT), ("l", VARCHAR), ("p", DOUBLE), ("q", DOUBLE)], made)
 
     def _put(self, found: str, known: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> None:
         import pyarrow as pa

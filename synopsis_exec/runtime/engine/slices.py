@@ -23,6 +23,7 @@ from streambound_runtime.operators.period_plan import (
     SliceLineage,
     SlicePlan,
     SliceProject,
+    chance_columns,
     is_static,
 )
 from streambound_runtime.operators.values import integer
@@ -72,7 +73,7 @@ class PeriodSlices:
             from streambound_runtime.engine.slice_windows import SliceWindows
 
             windows = SliceWindows(query, rows)
-            found, own = windows.results(), [*own, "l", "p"]
+            found, own = windows.results(), [*own, "l", *"pq"[: len(chance_columns(query))]]
             copies = "1"
             self.open = windows.open
         elif query.parts:

@@ -21,11 +21,14 @@ from streambound_runtime.lineage.formulas import (
     assigned,
     deep,
     leaves,
+    literals,
     read_once,
     variables,
 )
 
 _FALSE, _TRUE = 0, 1
+_WORLDS = 16
+"""Worlds in which two formulas are compared before they are as functions."""
 
 
 def equivalent(left: Formula, right: Formula, nodes: int = NODES) -> bool:
@@ -37,7 +40,16 @@ def equivalent(left: Formula, right: Formula, nodes: int = NODES) -> bool:
         return False  # each depends on all of its variables
     diagrams = _Diagrams({**ours, **theirs}, nodes)
     with deep():
-        return diagrams.of(left) == diagrams.of(right)
+        return not _told_apart(left, right) and diagrams.of(left) == diagrams.of(right)
+
+
+def _told_apart(left: Formula, right: Formula) -> bool:
+    """Whether they differ in one of a few worlds: those with what an operand that only one has needs, and no more."""
+    none = dict.fromkeys((*variables(left), *variables(right)), False)
+    mine, theirs = dict.fromkeys(left.args), dict.fromkeys(right.args)
+    parts = [one for one in (*mine, *theirs) if (one in mine) != (one in theirs)]
+    worlds = (none | dict(literals(part)) for part in parts[:_WORLDS])
+    return any(assigned(left, world) != assigned(right, world) for world in worlds)
 
 
 def never_true(formula: Formula, nodes: int = NODES) -> bool:

@@ -144,6 +144,17 @@ def leaves(formula: Formula) -> Iterator[Formula]:
             open_ones.extend(reversed(found.args))
 
 
+def literals(formula: Formula) -> Iterator[tuple[str, bool]]:
+    """The occurrences of variables, each with whether it is not negated, or twice."""
+    open_ones = [(formula, True)]
+    while open_ones:
+        found, sign = open_ones.pop()
+        if found.op == VARIABLE:
+            yield found.text, sign
+        else:
+            open_ones.extend((arg, sign != (found.op == NOT)) for arg in found.args)
+
+
 def read_once(formula: Formula) -> bool:
     """Whether no variable occurs twice: its parts are independent, and it depends on each of its variables."""
     names = [leaf.text for leaf in leaves(formula)]

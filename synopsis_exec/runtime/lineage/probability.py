@@ -92,7 +92,7 @@ class _Expansion:
         if formula.op == NOT:
             return self.chance(formula.args[0], not value)
         chances = []
-        for part in _independent(formula):
+        for part in independent_parts(formula):
             chances.append(self._expanded(part, value) if part.op == formula.op else self.chance(part, value))
         return _together(chances, value == (formula.op == AND))
 
@@ -101,16 +101,20 @@ class _Expansion:
         known = self._known.get((formula, value))
         if known is None:
             self._budget.take()
-            counts = Counter(leaf.text for leaf in leaves(formula))
-            name = counts.most_common(1)[0][0]
-            p = variables(formula)[name]
+            name, p = most_frequent(formula)
             with_it = self.chance(absorbed(assigned(formula, {name: True})), value)
             without = self.chance(absorbed(assigned(formula, {name: False})), value)
             known = self._known[formula, value] = p * with_it + (1.0 - p) * without
         return known
 
 
-def _independent(formula: Formula) -> list[Formula]:
+def most_frequent(formula: Formula) -> tuple[str, float]:
+    """The variable that occurs most often, and its probability."""
+    ((name, p), _) = Counter((leaf.text, leaf.p) for leaf in leaves(formula)).most_common(1)[0]
+    return name, p
+
+
+def independent_parts(formula: Formula) -> list[Formula]:
     """The operands in as many parts as possible without common variables."""
     owners: dict[str, int] = {}
     parts: list[list[Formula]] = []

@@ -255,7 +255,8 @@ class SliceQuery:
 class SliceLineage:
     """A SEQ TP block: σ, Π and joins of random rows; the kinds of joins are as in `tp.plan`.
 
-    A decision about a lineage may take at most ``nodes``; ``dag``: the result has `_lineage_dag`, too. Where the result
+    A decision about a lineage may take at most ``nodes``; with ``bounds`` the result has bounds of a probability that
+    takes more, `_p_low` and `_p_high`, in the place of `_p`. ``dag``: it has `_lineage_dag`, too. Where the result
     is ``derived`` a row may come of several: operands are joins themselves, or columns are left out. Else it is of one
     stream or relation, or a join of two, which are ``independent`` if they are different ones; ``blanks`` are the
     places of those columns of each side that tell its rows from none. The rest is as of a `SliceQuery`.
@@ -266,6 +267,7 @@ class SliceLineage:
     columns: tuple[str, ...]
     time_type: str
     nodes: int = NODES
+    bounds: bool = False
     dag: bool = False
     blanks: tuple[tuple[int, ...], ...] = ()
     independent: bool = False
@@ -275,6 +277,11 @@ class SliceLineage:
     as_of: bool = False
     final: bool = True
     parts: bool = False
+
+
+def chance_columns(query: SliceLineage) -> tuple[str, ...]:
+    """The columns of a result with the probability of its lineage."""
+    return ("_p_low", "_p_high") if query.bounds else ("_p",)
 
 
 def inputs_of(plan: SlicePlan) -> tuple[SlicePlan, ...]:

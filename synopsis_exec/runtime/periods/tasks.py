@@ -19,7 +19,7 @@ from streambound_runtime.engine.slice_rows import SliceRows
 from streambound_runtime.engine.slice_tables import SliceTables
 from streambound_runtime.engine.slices import coalesced
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, TickTables, engine_type, listed, places
-from streambound_runtime.operators.period_plan import SliceLineage, SlicePlan
+from streambound_runtime.operators.period_plan import SliceLineage, SlicePlan, chance_columns
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD
 from streambound_runtime.periods.times import GREATEST, LEAST, OTHER, carried, carried_as, typed
 
@@ -168,8 +168,10 @@ class PeriodTask:
             from streambound_runtime.engine.slice_windows import SliceWindows
 
             found = SliceWindows(self.lineages, slices).of_task(self.finished)
-            values = listed(*places(len(types)), f"l AS c{len(types)}", f"p AS c{len(types) + 1}", "b", "e")
-            return (*types, VARCHAR, DOUBLE), f"(SELECT {values} FROM {found})", "1"
+            own = ("l", *"pq"[: len(chance_columns(self.lineages)) if self.finished else 1])
+            more = (f"{name} AS c{len(types) + n}" for n, name in enumerate(own))
+            rows = f"(SELECT {listed(*places(len(types)), *more, 'b', 'e')} FROM {found})"
+            return (*types, VARCHAR, *[DOUBLE] * (len(own) - 1)), rows, "1"
         found = slices.top(self.plan)
         return types, coalesced(slices.tables, self.plan, found, len(types)) if self.finished else found, "m"
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.lineage.bounds import Bounds, chances
 from streambound_runtime.lineage.encoding import lineage_dag
 from streambound_runtime.lineage.formulas import LineageTooLargeError
 from streambound_runtime.lineage.formulas import quoted as variable_part
-from streambound_runtime.lineage.probability import decimal, possible
 from streambound_runtime.operators.period_plan import (
     LineageRows,
     SliceDifference,
@@ -29,18 +29,20 @@ from streambound_runtime.operators.period_plan import (
     SliceProject,
     SliceRelation,
     SliceUnion,
+    chance_columns,
     width,
 )
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal, within
 from streambound_runtime.periods.planner import TaskPlanner, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
 from streambound_runtime.periods.times import decoded, encoded
-from streambound_runtime.tp.limits import Limits
+from streambound_runtime.tp.limits import OR_BOUNDS, Limits
 from streambound_runtime.tp.plan import independent, keeps_facts, merges
 from streambound_runtime.tp.rows import formula_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
 BINS = 16
 """How many tasks at most share a join without an equality: a row is in every bin that it touches."""
@@ -68,20 +70,22 @@ class LineageExecution(TaskPlanner):
     query: SliceLineage
 
     def result(self) -> DataFrame:
-        """The rows of the result: the columns by their names, `_begin`, `_end`, `_lineage` and `_p`."""
+        """The rows of the result: the columns by their names, `_begin`, `_end`, `_lineage` and its probability."""
         found, number = self._found(self.plan, finished=not self.query.dag), len(self.query.columns)
         if self.query.dag:
             found = self._with_dags(found, number)
         named = [f"c{place} AS {quoted(name)}" for place, name in enumerate(self.query.columns)]
-        kind, own = self.query.time_type, [f"c{number} AS _lineage", f"c{number + 1} AS _p"]
+        kind, own = self.query.time_type, [f"c{number} AS _lineage"]
+        own += [f"c{number + 1 + n} AS {name}" for n, name in enumerate(chance_columns(self.query))]
         period = [] if self.query.as_of else [f"{decoded(kind, BEGIN)} AS _begin", f"{decoded(kind, END)} AS _end"]
         return found.selectExpr(*named, *period, *own, *((DAG,) if self.query.dag else ()))
 
     def _with_dags(self, rows: DataFrame, number: int) -> DataFrame:
-        from pyspark.sql.types import DataType, StructField, StructType
+        from pyspark.sql.types import DataType, DoubleType, StructField, StructType
 
-        limits = Limits(self.query.nodes, self.query.time_type)
-        schema = StructType([*rows.schema.fields, StructField(DAG, DataType.fromDDL(_DAG_TYPE))])
+        limits = Limits(self.query.nodes, self.query.time_type, self.query.bounds)
+        more = [StructField(f"c{number + 2}", DoubleType())] * self.query.bounds
+        schema = StructType([*rows.schema.fields, *more, StructField(DAG, DataType.fromDDL(_DAG_TYPE))])
         return rows.mapInArrow(partial(with_dags, number, limits), schema)
 
     def frame(self, plan: SlicePlan) -> DataFrame:
@@ -146,7 +150,14 @@ class LineageExecution(TaskPlanner):
         """Rows whose lineages are ``at`` a place: those of one fact as one, or as the result has them."""
         plan = LineageRows(rows.plan, at)
         found = replace(self.query, plan=plan, derived=derived, final=False)
-        return TaskPlan(plan, rows.types, rows.inputs, rows.together or (), finished, found).frame()
+        types = (*rows.types, *self._more(finished))
+        return TaskPlan(plan, types, rows.inputs, rows.together or (), finished, found).frame()
+
+    def _more(self, finished: bool) -> list[DataType]:
+        """The types of the columns that a result has more than rows with lineages: upper bounds of probabilities."""
+        from pyspark.sql.types import DoubleType
+
+        return [DoubleType()] * (finished and self.query.bounds)
 
     def _difference(self, plan: SliceDifference) -> DataFrame:
         """EXCEPT or INTERSECT: what both sides say of a fact."""
@@ -198,7 +209,7 @@ class LineageExecution(TaskPlanner):
         apart = independent(plan) and finished  # else they are formulas
         made = SliceProject(join, tuple(f"c{place}" for place in shown))
         found = replace(self.query, plan=made, blanks=blanks, independent=apart, derived=derived, final=False)
-        inputs, types = (*left.inputs, *right.inputs), (*kinds, StringType(), DoubleType())
+        inputs, types = (*left.inputs, *right.inputs), (*kinds, StringType(), DoubleType(), *self._more(finished))
         return TaskPlan(found.plan, types, inputs, left.together, finished, found).frame()
 
     def _known(self, side: TaskPlan) -> TaskPlan:
@@ -277,20 +288,22 @@ DAG_TYPE = pa.list_(pa.struct([("op", pa.string()), ("var", pa.string()), ("args
 def with_dags(width: int, limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows with the text, probability and array of each lineage that is true in a possible world."""
     for batch in batches:
-        rows, texts, chances, dags = list[int](), list[str](), list[float](), list[list[dict[str, object]]]()
+        rows, texts, found, dags = list[int](), list[str](), list[Bounds](), list[list[dict[str, object]]]()
         for place, row in enumerate(batch.to_pylist()):
             lineage = formula_of(row[f"c{width}"], row[f"c{width + 1}"])
             try:
-                p = possible(lineage, limits.nodes)
+                p = chances(lineage, limits.nodes, limits.bounds)
             except LineageTooLargeError as error:
                 fact = [row[f"c{n}"] for n in range(width)]
-                raise limits.error(error, fact, row[BEGIN], row[END]) from error
+                raise limits.error(error, fact, row[BEGIN], row[END], OR_BOUNDS) from error
             if p is not None:
                 rows.append(place)
                 texts.append(lineage.text)
-                chances.append(decimal(p))
+                found.append(p)
                 dags.append(lineage_dag(lineage))
         kept, made = batch.take(pa.array(rows, pa.int64())), {f"c{width}": pa.array(texts, pa.string())}
-        made |= {f"c{width + 1}": pa.array(chances, pa.float64()), DAG: pa.array(dags, DAG_TYPE)}
-        names = [*batch.schema.names, DAG]
+        ends = [f"c{width + 1 + n}" for n in range(1 + limits.bounds)]
+        made |= {name: pa.array([p[n] for p in found], pa.float64()) for n, name in enumerate(ends)}
+        made |= {DAG: pa.array(dags, DAG_TYPE)}
+        names = [*batch.schema.names, *ends[1:], DAG]
         yield pa.RecordBatch.from_arrays([made[name] if name in made else kept.column(name) for name in names], names)

@@ -11,22 +11,31 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.lineage.formulas import NODES, LineageTooLargeError
 
 CODE = "lineage-too-large"
+RAISE = "raise lineage_nodes"
+OR_BOUNDS = f'{RAISE}, or declare probabilities = "bounds"'
+"""What helps where a probability takes too much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most nodes of a lineage; ``kind`` is the type of time, for messages with a row's period."""
+    """The most nodes of a lineage; ``kind`` is the type of time, for messages with a row's period.
+
+    ``bounds``: of a probability that takes more, bounds are enough.
+    """
 
     nodes: int = NODES
     kind: str = "bigint"
+    bounds: bool = False
 
-    def error(self, error: LineageTooLargeError, fact: Iterable[object], begin: int, end: int) -> JobError:
+    def error(
+        self, error: LineageTooLargeError, fact: Iterable[object], begin: int, end: int, remedy: str = RAISE
+    ) -> JobError:  # fmt: skip
         """The error for the lineage of a row."""
         values = ", ".join("NULL" if value is None else str(value) for value in fact)
         message = (
             f"{CODE}: the lineage of ({values}) from {point(begin, self.kind)} to {point(end, self.kind)} has "
             f"{error.variables:,} variables, and to decide it takes more than {error.nodes:,} nodes: "
-            "raise lineage_nodes"
+            f"{remedy}"
         )
         return JobError("lineage", message, 1)
 
