@@ -110,6 +110,12 @@ class DataType:
         """
         return _RANGES.get(re.split(r"\W", self.name, maxsplit=1)[0])
 
+    @property
+    def element(self) -> DataType | None:
+        """The type of the values in an array that an aggregate makes (`list_of`); None of another type."""
+        found = re.fullmatch(r"list<(.*)>", self.name, re.S)
+        return parse_type(found.group(1)) if found else None
+
     def comparable(self, other: DataType) -> bool:
         """Whether values of the two types may be compared without a cast that changes them."""
         if Family.OTHER in (self.family, other.family):
@@ -138,6 +144,11 @@ def _precision(name: str, whole: bool, bits: int) -> int:
         return len(str(2 ** (bits - 1))) + (bits == _MOST_BITS)  # 19 digits, but Spark says 20
     declared = re.search(r"\(\s*(\d+)", name)
     return int(declared.group(1)) if declared else 10
+
+
+def list_of(kind: DataType) -> DataType:
+    """The type of arrays that aggregates make of values of a type; a column that is read has no such type."""
+    return DataType(f"list<{kind.name}>", Family.OTHER)
 
 
 def parse_type(name: str) -> DataType | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -62,6 +63,8 @@ class AggregateOf:
             for row, weight in rows.items():
                 sums = tuple(a + weight * b for a, b in zip(sums, self.contribution(row), strict=True))
             return self.result(sums)
+        if self.name == "array_agg":
+            return self._array(rows)
         if len(self.arguments) > 1:
             return self._best_by(rows)
         found = ((_ordered(argument), weight) for argument, weight in self._weighted(rows))
@@ -76,6 +79,14 @@ class AggregateOf:
         which = max if self.name == "max_by" else min
         return which(ranked, key=lambda one: one[:2])[2] if ranked else None
 
+    def _array(self, rows: ZSet) -> Value:
+        """The first argument's values in the order of the second one, NULL first, or of their own."""
+        value, by = self.arguments[0], self.arguments[-1]
+        found = [(by(row), one, weight) for row, weight in rows.items() if (one := value(row)) is not None]
+        found.sort(key=lambda each: _ordered(each[1]))
+        found.sort(key=lambda each: (1, *_ordered(each[0])) if each[0] is not None else (0,), reverse=self.descending)
+        return array_text([one for _, one, weight in found for _ in range(weight)])
+
     def _weighted(self, rows: ZSet) -> Iterable[tuple[Fraction | str, int]]:
         for row, weight in rows.items():
             value = self.arguments[0](row)
@@ -89,6 +100,15 @@ class AggregateOf:
         after = "" if self.parameter is None else f", {float(self.parameter):g}"
         after += " DESC" if self.descending else ""
         return f"{self.name.upper()}({inner}{after})"
+
+
+def array_text(values: Iterable[Value]) -> str:
+    """An array as a value, which is a text.
+
+    >>> array_text([Fraction(1), Fraction(3, 2), "a"])
+    '[1,3/2,"a"]'
+    """
+    return f"[{','.join(json.dumps(one) if isinstance(one, str) else str(one) for one in values)}]"
 
 
 def _checked(value: Value, kind: DataType) -> Value:
@@ -233,5 +253,5 @@ _GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
     "percentile_disc": _discrete,
 }
 
-NAMES = (*_LINEAR, *_GENERAL)
+NAMES = (*_LINEAR, *_GENERAL, "array_agg")
 """The aggregates that are known."""

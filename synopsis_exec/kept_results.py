@@ -148,7 +148,12 @@ def check_columns(
         elif column.name.lower() == "batch" and _has_files(sink):
             what = f"its sink's files have a column {column.name} of their own, the number of the batch"
             remedy = "give the column another name with AS"
-        elif column.type.family is Family.OTHER and column.type.name != "void" and not is_interval(column.type):
+        elif column.type.element is not None and sink is not None and sink.target is not None and sink.target.table:
+            what = f"{column.name} is an array, of which its sink's table has none"
+            remedy = "write to files, or to Kafka"
+        elif column.type.family is Family.OTHER and not (
+            column.type.name == "void" or is_interval(column.type) or column.type.element
+        ):
             what = f"{column.name} has the type {column.type.name}, whose values cannot be compared"
             window = column.type.name.startswith("struct<start:")
             remedy = "select its fields: window.start, window.end" if window else "select a column of a simple type"

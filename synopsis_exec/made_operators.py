@@ -293,8 +293,8 @@ def engine_types(columns: Iterable[Column]) -> tuple[str, ...]:
 
 
 def named_types(columns: Iterable[Column]) -> circuit_plan.NamedTypes:
-    """Columns with their types in Spark SQL."""
-    return tuple((column.name, column.type.name) for column in columns)
+    """Columns with their types in Spark SQL; an array of a group's rows is only passed on, as the text that it is."""
+    return tuple((one.name, one.type.name if one.type.element is None else "string") for one in columns)
 
 
 def _padded(value: OutputValue, values: Mapping[Attribute, Term], alias: str = "") -> Term | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.algebra.aggregate_functions import DECIDED
+from streambound.analyzer.algebra.aggregate_functions import NULL_OF_NONE
 from support.circuits import checked_circuit, is_bounded, prints_as_duckdb
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
@@ -48,7 +48,7 @@ TAKEN_BACK = "SELECT {} AS m FROM (SELECT a, COUNT(*) AS b FROM S GROUP BY a) AS
 
 
 def test_each_aggregate_is_tried() -> None:
-    assert {call.partition("(")[0] for call in CALLS} == DECIDED
+    assert {call.partition("(")[0] for call in CALLS} == {*NULL_OF_NONE, "COUNT"}
 
 
 TRIED = [(call, form) for n, call in enumerate(CALLS) for form in (TAKEN_BACK, [*FORMS.values()][n % len(FORMS)])]

@@ -35,7 +35,7 @@ def test_columns_of_one_name_are_those_of_the_select_list_all_the_same() -> None
     assert [column.name for column in circuit_plan(checked).columns] == ["p", "q", "r"]
 
 
-@pytest.mark.parametrize("aggregate", ["COLLECT_LIST(a)", "APPROX_COUNT_DISTINCT(a)"])
+@pytest.mark.parametrize("aggregate", ["KURTOSIS(a)", "APPROX_COUNT_DISTINCT(a)"])
 def test_another_aggregate_is_refused_where_it_stands(aggregate: str) -> None:
     (told,) = checked_circuit(f"SELECT b, {aggregate} AS x FROM S GROUP BY b", CATALOG).diagnostics
     assert told.message == f"the aggregate {aggregate.split('(', maxsplit=1)[0]} is outside the query language"

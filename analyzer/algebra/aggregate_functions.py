@@ -12,9 +12,9 @@ from enum import Enum, auto
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import AggregateCall, Scalar
+from streambound.analyzer.algebra.nodes import AggregateCall, Scalar, SortKey
 from streambound.analyzer.constants import BIGINT, DOUBLE, MOST_PLACES, kind_of, numeral
-from streambound.analyzer.types import NUMERIC, DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family, list_of
 
 _SUM_DIGITS, _MEAN_PLACES = 10, 4
 """How many more digits Spark gives to sums of decimals, and how many more decimal places to their means."""
@@ -34,6 +34,8 @@ class GroupKeeps(Enum):
     GREATEST = auto()
     VALUES = auto()
     """Each value, with how often it is there."""
+    ELEMENTS = auto()
+    """The same, of which it is the array: one without values is empty, and not NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class KeptValues:
 
     ``greatest``: only the greatest (True) or the least one (False) matters. ``counted``: how often each is there. The
     aggregate looks at them in their order, in falling order if ``descending``: a percentile at this ``part`` of them.
-    Of the row with the best value another one may be ``shown``; of several rows the best one, where NULL is the least.
+    A value of the same row may matter ``beside`` it: of the row with the best one it is shown, of several rows the best
+    one, where NULL is the least; an array is in its order, then in that of the values.
     """
 
     value: Scalar
@@ -50,7 +53,7 @@ class KeptValues:
     counted: bool = False
     part: float | None = None
     descending: bool = False
-    shown: Scalar | None = None
+    beside: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class AggregateFunction:
     @property
     def of_one_value(self) -> bool:
         """Whether it is the value where there is one: it is NULL only where there is none."""
-        return self.kept not in (GroupKeeps.NUMBER, GroupKeeps.SQUARES)
+        return self.kept not in (GroupKeeps.NUMBER, GroupKeeps.SQUARES, GroupKeeps.ELEMENTS)
 
 
 def values_of(call: AggregateCall) -> KeptValues | NoAggregate | None:
@@ -114,7 +117,9 @@ def computed_of(call: AggregateCall) -> tuple[Scalar, ...]:
     found = values_of(call)
     if not isinstance(found, KeptValues):
         return call.arguments
-    return (found.value,) if found.shown is None else (found.shown, found.value)
+    if found.beside is None:
+        return (found.value,)
+    return (found.value, found.beside) if found.greatest is None else (found.beside, found.value)
 
 
 def aggregate_type(function: str, argument: DataType | None) -> DataType | None:
@@ -211,7 +216,25 @@ def _best_by(call: AggregateCall) -> KeptValues | NoAggregate:
     if len(call.arguments) != 2 or call.distinct or call.order:
         words = f"{call.function}(x, y) is of two arguments: x of the row with the {call.function[:3].lower()}imum of y"
         return NoAggregate(words, refused=True)
-    return KeptValues(call.arguments[1], call.function == "MAX_BY", shown=call.arguments[0])
+    return KeptValues(call.arguments[1], call.function == "MAX_BY", beside=call.arguments[0])
+
+
+def _array(call: AggregateCall) -> KeptValues | NoAggregate:
+    """``ARRAY_AGG(x ORDER BY y)``, without NULLs; of equal y in order of x. A set is in order of its values."""
+    if len(call.arguments) != 1 or len(call.order) > 1:
+        return NoAggregate("ARRAY_AGG(x ORDER BY y) is of one value, in the order of one", refused=True)
+    (value,) = call.arguments
+    if not call.order and not call.distinct:
+        words = "COLLECT_LIST and ARRAY_AGG have no order: write ARRAY_AGG(x ORDER BY ts), or ORDER BY x"
+        return NoAggregate(words, refused=True)
+    (key,) = call.order or (SortKey(value),)
+    if key.nulls_first is key.descending:
+        words = "NULLS LAST in ARRAY_AGG: NULL is the least, as in Spark's SORT_ARRAY"
+        return NoAggregate(words, refused=True)
+    beside = None if key.value.text == value.text else key.value
+    if call.distinct and beside is not None:
+        return NoAggregate("ARRAY_AGG(DISTINCT x ORDER BY y) has no order where y is not x", refused=True)
+    return KeptValues(value, counted=not call.distinct, descending=key.descending, beside=beside)
 
 
 def _part(given: Scalar) -> float | None:
@@ -239,12 +262,15 @@ AGGREGATES = {
     "PERCENTILE_CONT": AggregateFunction(GroupKeeps.VALUES, _double, _within_group),
     "PERCENTILE_DISC": AggregateFunction(GroupKeeps.VALUES, _double, _within_group),
     "MODE": AggregateFunction(GroupKeeps.VALUES, _same, _mode),
+    "ARRAY_AGG": AggregateFunction(GroupKeeps.ELEMENTS, list_of, _array),
     "ANY_VALUE": AggregateFunction(None, _same),
     "FIRST": AggregateFunction(None, _same),
     "LAST": AggregateFunction(None, _same),
 }
 """The aggregates by their names, one for all that mean the same."""
-DECIDED = frozenset(name for name, one in AGGREGATES.items() if one.kept is not None)
-"""Those that a rule decides."""
+NULL_OF_NONE = frozenset(
+    name for name, one in AGGREGATES.items() if one.kept not in (None, GroupKeeps.NUMBER, GroupKeeps.ELEMENTS)
+)
+"""Those that a rule decides, and that are NULL where there are no rows."""
 _APPROXIMATE = "an approximate percentile depends on how rows are put together; PERCENTILE is exact"
 _REFUSED = dict.fromkeys(("APPROX_PERCENTILE", "PERCENTILE_APPROX", "APPROX_QUANTILE"), _APPROXIMATE)

@@ -4,6 +4,7 @@ size(collect_set(x))               ->  CAST(COUNT(DISTINCT x) AS INT)
 size(collect_list(x))              ->  CAST(COUNT(x) AS INT)
 array_contains(collect_set(x), c)  ->  COUNT(CASE WHEN x = c THEN 1 END) > 0
 array_max(collect_list(x))         ->  MAX(x)
+sort_array(collect_list(x), false) ->  ARRAY_AGG(x ORDER BY x DESC)
 
 Such an array has no NULL, and is empty where there are no other values.
 
@@ -19,6 +20,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.schema_columns import Schema
 
 _ARRAYS = ("collect_list", "collect_set")
+_SORTED = ("sort_array", "array_sort")
 _SIZES, _BEST = ("size", "cardinality", "array_size"), {"array_max": exp.Max, "array_min": exp.Min}
 
 
@@ -70,15 +72,21 @@ def _of_array(name: str, array: exp.Expr, more: list[exp.Expr]) -> exp.Expr | No
         (value,), is_set = collected.expressions, collected.name.lower() == "collect_set"
     else:
         return None
+    if isinstance(value, exp.Order):
+        value = value.this
     if isinstance(value, exp.Distinct) and len(value.expressions) == 1:
         (value,), is_set = value.expressions, True
     found: exp.Expr
-    if isinstance(value, exp.Distinct | exp.Order):
+    if isinstance(value, exp.Distinct):
         return None
     if name in _SIZES and not more:
         found = exp.Count(this=exp.Distinct(expressions=[value.copy()]) if is_set else value.copy())
     elif name in _BEST and not more:
         found = _BEST[name](this=value.copy())
+    elif name in _SORTED and len(more) <= (name == "sort_array") and all(isinstance(one, exp.Boolean) for one in more):
+        key = exp.Ordered(this=value.copy(), desc=bool(more) and not more[0].this)
+        of = exp.Distinct(expressions=[value.copy()]) if is_set else value.copy()
+        found = exp.ArrayAgg(this=exp.Order(this=of, expressions=[key]))
     elif name == "array_contains" and len(more) == 1 and not more[0].find(exp.Column, exp.Null):
         same = exp.EQ(this=exp.paren(value.copy()), expression=more[0].copy())
         found = exp.Count(this=exp.Case(ifs=[exp.If(this=same, true=exp.Literal.number(1))]))
@@ -88,4 +96,4 @@ def _of_array(name: str, array: exp.Expr, more: list[exp.Expr]) -> exp.Expr | No
         found = exp.Filter(this=found, expression=array.expression.copy())
     if name in _SIZES:
         return exp.cast(found, "int", dialect="spark")
-    return found if name in _BEST else exp.paren(exp.GT(this=found, expression=exp.Literal.number(0)))
+    return found if name in (*_BEST, *_SORTED) else exp.paren(exp.GT(this=found, expression=exp.Literal.number(0)))

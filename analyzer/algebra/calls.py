@@ -26,6 +26,7 @@ _SAME = {
     "SOME": "BOOL_OR",
     "ANY": "BOOL_OR",
     "CARDINALITY": "SIZE",
+    "COLLECT_LIST": "ARRAY_AGG",
 }
 """Names of one meaning, by others."""
 _OF_TRUTH = {"BOOL_AND": "MIN", "BOOL_OR": "MAX"}
@@ -85,15 +86,17 @@ def _parts(node: exp.Expr, scalar: Reader) -> _Parts:
         case exp.RespectNulls():
             return _parts(node.this, scalar)
     given = [one for one in _arguments(node) if not isinstance(one, exp.Star)]
-    distinct = bool(given) and isinstance(given[0], exp.Distinct)
-    if distinct:
-        given = [*given[0].expressions, *given[1:]]
     order = given[-1] if given and isinstance(given[-1], exp.Order) else None
     if order is not None:  # ARRAY_AGG(v ORDER BY ts)
         given[-1] = order.this
+    distinct = bool(given) and isinstance(given[0], exp.Distinct)
+    if distinct:
+        given = [*given[0].expressions, *given[1:]]
     name, arguments = function_name(node), tuple(map(scalar, given))
     if name == "COUNT_IF" and not distinct and len(arguments) == 1:
         return _Parts("COUNT", (), filter=arguments[0])
+    if name == "COLLECT_SET":
+        name, distinct = "ARRAY_AGG", True
     return _Parts(_OF_TRUTH.get(name, name), arguments, distinct, order=sort_keys(order, scalar))
 
 

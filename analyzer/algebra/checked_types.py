@@ -48,6 +48,10 @@ def check_types(tree: nodes.Tree, catalog: Catalog, positions: Positions, recurs
         try:
             found = known_expression(node, given)
             known = all(given[int(one)].type is not None for one in fields(found))
+            arrays = [given[int(one)].type for one in fields(found) if not isinstance(node.unnest(), exp.Column)]
+            if any(one is not None and one.element is not None for one in arrays):
+                help = "show the array as it is, or aggregate the rows again: COUNT(x), MAX(x)"
+                raise positions.finding(Code.UNSUPPORTED, "this computes with an array of a group's rows", node, help)
             if found.kind == ANY and known:
                 raise untyped(found, node)
         except KeyError:
@@ -112,7 +116,7 @@ def _check_simple(call: nodes.AggregateCall, given: Schema, positions: Positions
     """Raise a Finding for an aggregate of arrays, structs and the like, whose values no group can keep."""
     for one in computed_of(call):
         kind = type_of(one.syntax, given)[0]
-        counted = call.function == "COUNT" and not call.distinct
+        counted = call.function == "COUNT" and not call.distinct and (kind is None or kind.element is None)
         if kind is None or kind.family is not Family.OTHER or kind == VOID or is_interval(kind) or counted:
             continue
         message = f"{call.function} of {kind.with_article} is outside the query language"

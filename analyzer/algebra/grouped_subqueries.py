@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.aggregate_functions import DECIDED, computed_of
+from streambound.analyzer.algebra.aggregate_functions import NULL_OF_NONE, computed_of
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.made_columns import made_column
@@ -56,7 +56,7 @@ class GroupedSubquery:
                 parts = conjuncts(condition.syntax)
             case _:
                 return None
-        if outer_columns(rows, self.catalog) or any(call.function not in DECIDED for call in calls):
+        if outer_columns(rows, self.catalog) or any(call.function not in (*NULL_OF_NONE, _COUNT) for call in calls):
             return None
         naming = [part for part in parts if outer_columns(nodes.Filter(rows, self.scalar(part)), self.catalog)]
         own = [part for part in parts if part not in naming]

@@ -48,8 +48,8 @@ _WINDOWS = frozenset(
 )
 _ONE_OF_ROWS = "say which row's it is: MAX_BY(x, ts) is the latest one's, MIN_BY(x, ts) the earliest one's"
 _ARRAYS = (
-    "results have no arrays: show the rows with their window, window(ts, '1 hour') AS w, a row for each element; or "
-    "MAX_BY(x, ts), the latest one, and size(collect_set(x)), how many there are"
+    "of a window of time show ARRAY_AGG(x ORDER BY ts), in a GROUP BY of it; or MAX_BY(x, ts), the latest one, and "
+    "size(collect_set(x)), how many there are"
 )
 _INSTEAD = {
     **dict.fromkeys(("collect_list", "collect_set", "array_agg", "listagg", "string_agg"), _ARRAYS),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.aggregate_functions import KeptValues, computed_of, values_of
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, KeptValues, computed_of, values_of
 from streambound.analyzer.algebra.syntax import scalar_of_column
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import Computed, TimeValue
@@ -53,6 +53,8 @@ from streambound.preprocess.pipeline import Derivation
 
 ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
+_ENDLESS = "an array of all rows of a group that never ends grows for ever"
+_WINDOW = "group by a window of time, too, as GROUP BY k, window(ts, '1 hour')"
 _ONE = StateCount(Number(1), Retention.EVER)
 _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 """The propositions by which groups are not kept for ever."""
@@ -69,7 +71,7 @@ class Valued:
 
     @property
     def read(self) -> tuple[exp.Expr, ...]:
-        """What it is computed of: the values, and what is shown of the row with the best one."""
+        """What it is computed of: the values, and what matters beside them."""
         return tuple(one.syntax for one in computed_of(self.call))
 
     @property
@@ -117,7 +119,7 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
     # of several streams, and keys without a bucket's ends.
     of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
-    of_rows = of_rows or any(one.kept.shown is not None for one in of_values)
+    of_rows = of_rows or any(one.kept.beside is not None for one in of_values)
     body = None if of_rows else block
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:
@@ -127,7 +129,11 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     proposition = "A1" if count is None else _GROUPS_GO.get(count.retention, "A1")
     words, view = "there is an entry for each value of the key", context.views.of(tree)
     states = [OperatorState.of(tree, "groups", proposition, range(width), Entry.SUMS, count, view, words)]
-    states += [state for one in of_values for state in _values(tree, one, body, given, context, demand.final)]
+    for one in of_values:
+        kept = _values(tree, one, body, given, context, demand.final)
+        if AGGREGATES[one.call.function].kept is GroupKeeps.ELEMENTS and not all(_ends(tree, state) for state in kept):
+            return Operation(tree, demand=demand, undecided=(Undecided(one.call, _ENDLESS, _WINDOW),))
+        states += kept
     if body is None or sums is None:
         values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
         closing = frozenset(one.place for one in values if one is not None)
@@ -306,6 +312,11 @@ def _values(
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
     proposition = "D6" if given.change > ViewKind.APPEND_ONLY else "A4"
     return (OperatorState.of(tree, "values", proposition, places, entry, count, context.views.of(tree), "all values"),)
+
+
+def _ends(tree: nodes.Aggregate, values: OperatorState) -> bool:
+    """Whether no group goes on for ever, of which these values are: as a session may, and a key that may end."""
+    return not is_session(tree.input) and values.count is not None and values.count.retention is Retention.TIME
 
 
 def _filtered(tree: nodes.Aggregate, where: exp.Expr) -> nodes.Tree:

@@ -95,6 +95,8 @@ def _values(
     first = 0 if is_session(below.tree) else below.width
     columns = counted(rows, frozenset(range(first, rows.width)), frozenset(range(first, first + width)))
     count = claim.count(number)
+    if call.function == "ARRAY_AGG" and (is_session(below.tree) or count.goes != "time"):
+        raise RejectedError("an array of all rows of a group that never ends")
     if count.rule == "passed":
         return ExpectedState("values", proposition, _passed(operations, node, tree, count, columns))
     if greatest(call) is not None and count.rule != "results" and operations.counts.is_of(count, below):

@@ -18,6 +18,7 @@ from streambound.analyzer.expressions.evident import encoded
 from streambound.analyzer.expressions.function import NotKnown, Scalar
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import nearest, to_json
+from streambound.incremental.aggregates import array_text
 from streambound.recheck.oracle.relation_states import RowChange
 
 Object = dict[str, Any]
@@ -80,6 +81,8 @@ def _float(given: Any, kind: DataType) -> Scalar:
 
 
 def _nested(given: Any, kind: DataType) -> Scalar:
+    if (element := kind.element) is not None:
+        return array_text(value(one, element) for one in given)
     return json.dumps(given, default=str)
 
 

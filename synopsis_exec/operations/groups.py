@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKe
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.columns import Column
-from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
@@ -50,9 +50,11 @@ class _GroupRows(ABC):
         sums = self._types(summed, kinds)
         rows, keys, weighted = self._rows(summed, sums)
         arguments = [self._argument(one, number) for number, one in enumerate(self.valued)]
-        values = list[GroupValue]()
+        values, types_of_values = list[GroupValue](), list[DataType]()
         for place, call in zip(self.places, self.calls, strict=True):
-            values.append(self._value(f"_a{place}", call, summed, kinds, arguments))
+            value, kind = self._value(f"_a{place}", call, summed, kinds, arguments)
+            values.append(value)
+            types_of_values.append(kind)
         bucket, session = self._closing()
         ending, over = self._ending()
         types = tuple(engine_type(value.type) for value in values)
@@ -70,7 +72,7 @@ class _GroupRows(ABC):
             ending=ending,
             rising=self._rising(),
         )
-        columns = (*keys, *(Column("", _type(value.type)) for value in values))
+        columns = (*keys, *(Column("", kind) for kind in types_of_values))
         return self.job.added(operator, (*range(self.width), *self.places), columns)
 
     # --- what differs -------------------------------------------------------------------------------------------------
@@ -106,13 +108,13 @@ class _GroupRows(ABC):
         summed: Sequence[SummedCall],
         kinds: dict[int, Column],
         arguments: Sequence[tuple[str, GroupArgument, Column]],
-    ) -> GroupValue:
+    ) -> tuple[GroupValue, DataType]:
         number = next((n for n, one in enumerate(self.valued) if one.call is call), None)
         if number is not None:
             one, argument = self.valued[number], arguments[number][2]
             function = call.function if one.greatest is None else "MAX" if one.greatest else "MIN"
             kind = _type_of(function, argument.type)
-            return GroupValue(
+            value = GroupValue(
                 name,
                 function.lower(),
                 kind.name,
@@ -122,11 +124,12 @@ class _GroupRows(ABC):
                 part=one.kept.part or 0,
                 descending=one.kept.descending,
             )
+            return value, kind
         sums = next(one for one in summed if one.call is call)
         of = kinds.get(id(call))
         kind = _type_of(call.function, None if of is None else of.type)
         places = 0 if of is None else _scale(of.type)
-        return GroupValue(name, call.function.lower(), kind.name, sums.sums, sums.squares, places=places)
+        return GroupValue(name, call.function.lower(), kind.name, sums.sums, sums.squares, places=places), kind
 
     def _closing(self) -> tuple[TimeBucket | None, tuple[int, int] | None]:
         """The bucket of time that a key is, by which groups go; the places of a session's ends among the keys."""
@@ -273,8 +276,8 @@ class _OfView(_GroupRows):
             value = exp.cast(value.copy(), "double")
         if one.where is not None:
             value = exp.Case(ifs=[exp.If(this=one.where.copy(), true=value.copy())])
-        shown = [] if one.kept.shown is None else [self._text(one.kept.shown.syntax)]
-        texts = [*self.texts, self._text(value), *shown]
+        beside = [] if one.kept.beside is None else [self._text(one.kept.beside.syntax)]
+        texts = [*self.texts, self._text(value), *beside]
         state, closing = self._state_of(one), None
         if state is not None and state.entry is Entry.OPEN_VALUES:
             closing = None if state.count is None else state.count.closing
@@ -283,12 +286,12 @@ class _OfView(_GroupRows):
             texts.append(f"`{self.below.name(closing.place)}`")
         made = self.job.made_of(self.below, texts, ())
         types = self.job.made[made.operator].types
-        more = self.width + 1 + len(shown)
+        more = self.width + 1 + len(beside)
         bucket = None if closing is None else time_bucket(closing, more)
         kept = one.greatest if state is None or bucket is not None else None
-        other = types[self.width + 1] if shown else ""
+        other = types[self.width + 1] if beside else ""
         argument = GroupArgument(types[self.width], kept, bucket, "" if bucket is None else types[more], other)
-        return made.operator, argument, made.columns[self.width + len(shown)]
+        return made.operator, argument, made.columns[self.width + len(beside) * (one.greatest is not None)]
 
     def _state_of(self, one: Valued) -> OperatorState | None:
         """The state of an argument's values; None where the best one is in the group's entry."""
@@ -315,12 +318,6 @@ def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | Non
             yield one
         else:
             yield exp.Case(ifs=[exp.If(this=where.copy(), true=one)], default=exp.Literal.number(0))
-
-
-def _type(name: str) -> DataType:
-    found = parse_type(name)
-    assert found is not None, "aggregates have types"
-    return found
 
 
 def _type_of(function: str, argument: DataType | None) -> DataType:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from math import inf, isnan
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,7 +16,8 @@ import numpy as np
 from streambound_runtime.arrays import Mask, Values
 from streambound_runtime.decoding.derived import typed_values
 from streambound_runtime.decoding.json_objects import read_objects
-from streambound_runtime.decoding.sql_types import FIRST_MOMENT, LAST_MOMENT, SqlType, sql_type
+from streambound_runtime.decoding.json_values import element_lines
+from streambound_runtime.decoding.sql_types import FIRST_MOMENT, LAST_MOMENT, SqlType, nested, sql_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.values import integer
 from streambound_runtime.spec import JobSpec
@@ -100,6 +102,8 @@ def json_value(value: object, kind: SqlType) -> str:
             number = integer(value)
             sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
             return format(Decimal((sign, digits, -kind.scale)), "f")
+        case "list":
+            return f"[{','.join(json_value(one, kind.element) for one in json.loads(str(value)))}]"
         case "other" if kind.distance:
             return f"\"INTERVAL '{_distance(integer(value))}' DAY TO SECOND\""
         case "float" if value in (inf, -inf):
@@ -186,5 +190,28 @@ def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:
     import pyarrow as pa
 
     kinds = {name: sql_type("string" if kind == "void" else kind) for name, kind in result_types(job).items()}
-    _, columns = read_objects(pa.array(lines, pa.string()), kinds, records=False)
-    return pa.table({name: typed_values(columns[name].encoded(), kind) for name, kind in kinds.items()})
+    return pa.table(typed_columns(lines, kinds))
+
+
+def typed_columns(lines: Sequence[str], kinds: dict[str, SqlType]) -> dict[str, pa.Array]:
+    """Columns of these types of lines of JSON."""
+    import pyarrow as pa
+
+    read = {name: sql_type(nested(kind.name)) if kind.family == "list" else kind for name, kind in kinds.items()}
+    _, columns = read_objects(pa.array(lines, pa.string()), read, records=False)
+    found = {name: columns[name].encoded() for name in kinds}
+    return {
+        name: _arrays(found[name].to_pylist(), kind) if kind.family == "list" else typed_values(found[name], kind)
+        for name, kind in kinds.items()
+    }
+
+
+def _arrays(texts: Sequence[str | None], kind: SqlType) -> pa.Array:
+    """Arrays of their texts, as `element_lines` takes them."""
+    import pyarrow as pa
+
+    each = [None if text is None else element_lines(text) for text in texts]
+    ends = [0, *accumulate(len(one or ()) for one in each)]
+    places = [None if one is None else end for one, end in zip(each, ends, strict=False)] + ends[-1:]
+    values = typed_columns([line for one in each for line in one or ()], {"v": kind.element})["v"]
+    return pa.ListArray.from_arrays(pa.array(places, pa.int32()), values)

@@ -35,7 +35,7 @@ TEXTS = {
     "bounded.sql": BOUNDED,
     "unbounded.sql": UNBOUNDED,
     "several.sql": f"-- name: one\n{BOUNDED};\n-- name: one\n{UNBOUNDED};\n"
-    "SELECT collect_list(S.a) AS n FROM S; SELECT FROM",
+    "SELECT kurtosis(S.a) AS n FROM S; SELECT FROM",
     "empty.sql": "-- nothing\n",
     "more.sql": ";\n".join([BOUNDED, UNBOUNDED] * 3),
 }

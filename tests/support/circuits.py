@@ -297,7 +297,9 @@ def in_duckdb(sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
 
 
 def rounded(value: Any) -> Any:
-    """Floats to nine digits, exact numbers as floats."""
+    """Floats to nine digits, exact numbers as floats, arrays as texts of JSON."""
+    if isinstance(value, list):
+        return json.dumps(value, separators=(",", ":"))
     return round(float(value), 9) if isinstance(value, float | Fraction) else value
 
 

@@ -215,6 +215,12 @@ def _nested(value: JsonValue, kind: SqlType) -> str:
     return f'{{"v":{_json(value)}}}'
 
 
+def element_lines(text: str) -> list[str]:
+    """The elements of an array as `_nested` has it, each as a line of the same kind."""
+    elements: list[JsonValue] = json.loads(text, parse_float=JsonNumber)["v"]
+    return [f'{{"v":{_json(one)}}}' for one in elements]
+
+
 def _json(value: JsonValue) -> str:
     match value:
         case JsonNumber():

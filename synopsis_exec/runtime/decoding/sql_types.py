@@ -20,6 +20,7 @@ _FAMILIES = {
     "decimal": ("decimal", "dec", "numeric"),
     "string": ("string", "varchar", "char", "character"),
     "nested": ("nested",),
+    "list": ("list",),
 }
 _FAMILY = {name: family for family, names in _FAMILIES.items() for name in names}
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32, "float": 32, "real": 32}
@@ -41,7 +42,8 @@ class SqlType:
 
     The family is integer, boolean, date, timestamp, float, decimal, string, or other: of the last, such as arrays, only
     matters that something is there, encoded as 1. Where an expression reads such a value it is, until Spark has
-    computed that, of the family nested (`nested`): of JSON a text, else as it came.
+    computed that, of the family nested (`nested`): of JSON a text, else as it came. An array that an aggregate makes is
+    of the family list, encoded as JSON of its encoded values.
     """
 
     name: str
@@ -67,6 +69,15 @@ class SqlType:
         return self.name == "interval day to second"
 
     @property
+    def element(self) -> SqlType:
+        """The type of the values in an array that an aggregate makes.
+
+        >>> sql_type("list<decimal(9,2)>").element.scale
+        2
+        """
+        return sql_type(self.name.partition("<")[2].removesuffix(">"))
+
+    @property
     def encoded(self) -> pa.DataType:
         """How values are encoded: as int64, float64 or string; where integers exceed 64 bits, as `decimal128(38, 0)`.
 
@@ -76,7 +87,8 @@ class SqlType:
 
         if self.large:
             return pa.decimal128(_MOST_DIGITS, 0)
-        return {"float": pa.float64(), "string": pa.string(), "nested": pa.string()}.get(self.family, pa.int64())
+        texts = dict.fromkeys(("string", "nested", "list"), pa.string())
+        return {"float": pa.float64(), **texts}.get(self.family, pa.int64())
 
     @property
     def arrow(self) -> pa.DataType:
@@ -96,6 +108,8 @@ class SqlType:
                 return pa.timestamp("us", None if self.local else "UTC")
             case "decimal":
                 return pa.decimal128(self.digits, self.scale)
+            case "list":
+                return pa.list_(self.element.arrow)
         return pa.string()
 
     @property
@@ -112,6 +126,8 @@ def nested(name: str) -> str:
 def spark_name(name: str) -> str:
     """A type as Spark reads and computes it: texts of limited length are strings, and fields keep their names."""
     family = sql_type(name).family
+    if family == "list":
+        return f"ARRAY<{spark_name(sql_type(name).element.name)}>"
     return "STRING" if family == "string" else name if family == "other" else name.upper()
 
 

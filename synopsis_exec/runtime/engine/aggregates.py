@@ -66,8 +66,13 @@ def _quotient(dividend: str, divisor: str, type: str) -> str:
     return f"CAST(sign({dividend}) * ({half_up}) AS {type})"
 
 
-def of_kept_values(value: GroupValue, type: str, argument: str, kept: str, keys: Sequence[str]) -> str:
-    """An aggregate ``value`` of a group's values, as a query with its keys: of a table of values ``v``, ``w`` times."""
+def of_kept_values(
+    value: GroupValue, type: str, argument: str, kept: str, keys: Sequence[str], beside: bool = False
+) -> str:
+    """An aggregate ``value`` of a group's values, as a query with its keys: of a table of values ``v``, ``w`` times.
+
+    An array is in the order of what is ``beside`` a value in ``v``, if there is something.
+    """
     key = ", ".join(keys)
     by_key = f" GROUP BY {key}" if key else ""
     if value.function in PERCENTILES:
@@ -79,6 +84,12 @@ def of_kept_values(value: GroupValue, type: str, argument: str, kept: str, keys:
             found = f"{value.function}(v)"
         case "mode":
             found = f"first(v ORDER BY w DESC, v {'DESC' if value.descending else 'ASC'})"
+        case "array_agg":
+            order, one = "DESC" if value.descending else "ASC", "v.y" if beside else "v"
+            by = f"v.n {order}, v.x {order}, v.y" if beside else f"v {order}"
+            each = one if value.distinct else f"list_resize([{one}], CAST(w AS {BIGINT}), {one})"
+            every = f"list({each} ORDER BY {by})"
+            found = f"CAST(to_json({every if value.distinct else f'flatten({every})'}) AS {type})"
         case _:
             exact = argument == DOUBLE
             total = "exact_sum(list(v), list(1))" if exact else "sum(v)"

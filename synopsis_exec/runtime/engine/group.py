@@ -29,6 +29,8 @@ from streambound_runtime.engine.tables import (
 from streambound_runtime.engine.time_buckets import expired, shown_at
 from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
 
+_NO_VALUES = "'[]'"
+
 
 @dataclass(frozen=True, slots=True)
 class GroupArgument:
@@ -36,30 +38,30 @@ class GroupArgument:
 
     ``greatest`` says that the greatest (True) or least (False) value is enough, None that each is kept with its number.
     With a ``bucket``, whose value follows in the input, the best one is enough of those of closed buckets. A value of
-    the type ``shown``, which follows first, may be the one that is shown of the row with the best one.
+    the type ``beside``, which follows first, is shown of the row with the best one, or an array is in its order.
     """
 
     type: str
     greatest: bool | None = None
     bucket: TimeBucket | None = None
     bucket_type: str = ""
-    shown: str = ""
+    beside: str = ""
 
     @property
     def kept_type(self) -> str:
-        """The type of what is kept: of a value with what is shown of its row both, which NULL is the least of."""
-        return f"STRUCT(y {self.type}, n BOOLEAN, x {self.shown})" if self.shown else self.type
+        """The type of what is kept: of a value with another one beside it both, which NULL is the least of."""
+        return f"STRUCT(y {self.type}, n BOOLEAN, x {self.beside})" if self.beside else self.type
 
     def of_row(self, place: int) -> str:
         """The kept form of a row's value, which is at a place."""
         value, other = f"c{place}", f"c{place + 1}"
-        if not self.shown:
+        if not self.beside:
             return value
         return f"CASE WHEN {value} IS NOT NULL THEN {{'y': {value}, 'n': {other} IS NOT NULL, 'x': {other}}} END"
 
     def shown_of(self, kept: str) -> str:
         """The result value of a kept one."""
-        return f"({kept}).x" if self.shown else kept
+        return f"({kept}).x" if self.beside else kept
 
     @property
     def apart(self) -> bool:
@@ -172,7 +174,7 @@ class SqlGroup:
         made = []
         for number, one in enumerate(self.arguments):
             v = one.of_row(len(self.keys))
-            bucket = f"c{len(self.keys) + 1 + bool(one.shown)} AS b" if one.bucket is not None else ""
+            bucket = f"c{len(self.keys) + 1 + bool(one.beside)} AS b" if one.bucket is not None else ""
             values = f"SELECT {listed(key, f'{v} AS v', bucket, 'sum(w) AS w')} FROM {at.inputs[1 + number]}"
             values += f" WHERE {v} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
             if one.apart:
@@ -320,7 +322,7 @@ class SqlGroup:
                 shown.append(f"{argument.shown_of(f'g.b{value.values}')} AS {name}")
                 continue
             table = f"v{place}"
-            query = of_kept_values(value, kind, argument.type, kept[value.values], self._names)
+            query = of_kept_values(value, kind, argument.type, kept[value.values], self._names, argument.beside != "")
             joins.append(f"LEFT JOIN ({query}) {table} ON {same(self._names, 'g', table)}")
             shown.append(f"{self._of_argument(value, table)} AS {name}")
         keys = listed(*(f"g.{name}" for name in self._names))
@@ -331,7 +333,9 @@ class SqlGroup:
         argument, found = self.arguments[value.values], f"{table}.value"
         if argument.bucket is not None:
             return argument.shown_of(f"{'greatest' if argument.greatest else 'least'}(g.b{value.values}, {found})")
-        return f"coalesce({found}, 0)" if value.function == "count" else argument.shown_of(found)
+        if value.function in ("count", "array_agg"):  # which are not NULL where there are no values
+            return f"coalesce({found}, {0 if value.function == 'count' else _NO_VALUES})"
+        return argument.shown_of(found)
 
     # --- what goes --------------------------------------------------------------------------------------------------
 

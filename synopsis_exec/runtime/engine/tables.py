@@ -131,7 +131,7 @@ def engine_type(name: str) -> str:
     kind = sql_type(name)
     if kind.large:
         return HUGEINT
-    return {"float": DOUBLE, "string": VARCHAR, "nested": VARCHAR}.get(kind.family, BIGINT)
+    return {"float": DOUBLE, **dict.fromkeys(("string", "nested", "list"), VARCHAR)}.get(kind.family, BIGINT)
 
 
 def columns(number: int, prefix: str = "", start: int = 0) -> str:

@@ -267,7 +267,7 @@ def _arrow(kind: SqlType) -> pa.DataType:
 
 def _is_text(kind: SqlType) -> bool:
     """Whether values are texts; a NULL that nothing gives a type counts as one."""
-    return kind.family in ("string", "other") and not kind.distance
+    return kind.family in ("string", "list", "other") and not kind.distance
 
 
 def _sql(kind: SqlType) -> str:
@@ -280,6 +280,8 @@ def _sql(kind: SqlType) -> str:
 def _encoded(text: str, column: TableColumn) -> str:
     """A value that Spark computes as a result's column, encoded, in SQL."""
     kind = sql_type(column.type)
+    if kind.family == "list":
+        return f"CAST(({text}) AS STRING)"
     value = f"CAST(({text}) AS {spark_name(column.type)})"
     match kind.family:
         case "date":
@@ -306,6 +308,9 @@ def _typed(name: str, kind: SqlType) -> str:
             return f"CAST(CAST({name} AS STRING) || 'E{-kind.scale}' AS {kind.name.upper()})"
         case "other" if kind.distance:
             return f"timestamp_micros({name}) - timestamp_micros(0)"
+        case "list":
+            values = f"from_json({name}, 'ARRAY<{_sql(kind.element)}>')"
+            return f"transform({values}, one -> {_typed('one', kind.element)})"
         case "string" | "other":
             return name
     return f"CAST({name} AS {kind.name.upper()})"
