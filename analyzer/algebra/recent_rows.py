@@ -1,7 +1,8 @@
 """Conditions with now(), which is the time of the newest row that is closed, of all streams that a statement reads.
 
-σ_{t > now() - d}(S)  ->  S ⋉_{t > n - d} γ_{MAX(ts) AS n}(S ∪ T): rows go as the newest one comes. The condition stands
-where the column is from, below joins: now() is the same for all rows.
+σ_{t > now() - d}(S)  ->  S ⋉_{t > n - d} γ_{MAX(ts) AS n}(S ∪ T): rows go as the newest one comes. Those that must be
+older, t < now() - d, come as it does. The condition stands where the column is from, below joins: now() is the same for
+all rows.
 """
 
 from __future__ import annotations
@@ -184,14 +185,20 @@ def _asks(part: exp.Expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RecentRows:
-    """A stream's rows at the newest row's timestamp and the ones just before it, ``timestamps`` in all.
+    """A stream's rows at the newest row's timestamp and the ones just before it, ``timestamps`` in all, None for all.
 
-    ``time`` is the place of their time.
+    ``time`` is the place of their time, which is older than the newest row's by ``wait`` at least.
     """
 
     stream: DeclaredTable
     time: int
-    timestamps: int
+    timestamps: int | None
+    wait: int
+
+    @property
+    def kept(self) -> int:
+        """At how many timestamps rows are kept: until they go, or, where they never do, until they come."""
+        return self.wait if self.timestamps is None else self.timestamps
 
 
 def asks_for_newest(tree: nodes.Tree) -> bool:
@@ -220,7 +227,8 @@ def _columns(tree: nodes.Tree) -> Iterator[tuple[str, str]]:
 def recent_rows(tree: nodes.Tree, catalog: Catalog) -> RecentRows | None:
     """The rows that a join with the newest row gives; None for another join, or a condition that says something else.
 
-    The condition is true of rows that are not much older than the newest one, of which the stream's is not newer.
+    The condition is true of rows that are not much older than the newest one, of which the stream's is not newer, or of
+    those that are older by so much.
     """
     if not isinstance(tree, nodes.Join) or not asks_for_newest(tree):
         return None
@@ -230,14 +238,15 @@ def recent_rows(tree: nodes.Tree, catalog: Catalog) -> RecentRows | None:
     given, newest = (*schema(tree.left, catalog), *schema(tree.right, catalog)), len(schema(tree.left, catalog))
     said = [_apart(part, given) for part in conjuncts(tree.condition)]
     ends = [most for x, _, most in said if x == newest]
+    wait = max([0, *(-most for _, y, most in said if y == newest)])
     places = {y if x == newest else x for x, y, _ in said}
-    if len(places) != 1 or not ends or newest in places or any(y == newest and most < 0 for _, y, most in said):
+    if len(places) != 1 or newest in places or not (ends or wait):
         return None
     (place,) = places
     stream = stream_of(tree.left, place, catalog) if 0 <= place < newest else None
     if stream is None or (stream, stream.timestamp) not in times:
         return None
-    return RecentRows(stream, place, max(0, min(ends) + 1))
+    return RecentRows(stream, place, max(0, min(ends) + 1) if ends else None, wait)
 
 
 def _apart(part: exp.Expr, given: Schema) -> tuple[int, int, int]:

@@ -69,15 +69,13 @@ def join(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
 
 
 def _recent(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation:
-    """Rows of a stream that are not much older than the newest one: they go when that comes (G1)."""
+    """Rows of a stream that are not much older than the newest one, or older by so much: it comes, and they go (G1)."""
     recent = recent_rows(tree, context.catalog)
     if recent is None:
-        return without_rule(
-            tree, "now() beside what is no time of a stream's rows, or that they may only be older", _NOW
-        )
+        return without_rule(tree, "now() beside what is no time of a stream's rows", _NOW)
     mine = demand.reading((recent.time,))
     inputs = context.below(tree.left, mine), context.below(tree.right, everything(context.views.of(tree.right)))
-    count = StateCount(rows_of(recent.stream, recent.timestamps))
+    count = StateCount(rows_of(recent.stream, recent.kept))
     state = OperatorState(tree, "rows", "G1", tuple(sorted(mine.columns)), Entry.ROW, count)
     return Operation(tree, (state,), inputs, demand)
 

@@ -366,7 +366,8 @@ class Views:
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
             recent = recent_rows(tree, self.catalog)
-            rows = left.rows if recent is None else rows_of(recent.stream, recent.timestamps)
+            goes = recent is not None and recent.timestamps is not None
+            rows = rows_of(recent.stream, recent.kept) if goes and recent is not None else left.rows
             return replace(left, tree=tree, schema=columns, rows=rows, below=None)
         mine, theirs = dict(left.sources), dict(right.sources)
         if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):

@@ -14,6 +14,7 @@ from streambound.recheck.derivation.operations import ExpectedState, Needed, Ope
 from streambound.recheck.derivation.operators import all_rows
 from streambound.recheck.derivation.plan import Places, PlanNode, listed, pairs, with_conditions, with_partners
 from streambound.recheck.derivation.rows import only_grows, sources
+from streambound.recheck.derivation.whole import WholeRows
 
 
 def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -24,7 +25,10 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
         raise NotCheckedError("a join with USING")
     mine, theirs = _sides(node, tree, claim)
     if asks_for_newest(tree):  # G1
-        operations.states(claim, ExpectedState("rows", "G1", operations.counts.most(claim.count(0), counted(node))))
+        if not operations.counts.is_of(claim.count(0), node):
+            raise RejectedError("a count of the rows of another node")
+        size = operations.counts.agreed(claim.count(0).size, WholeRows(operations.counts.symbols).of_recent(node, kept=True))
+        operations.states(claim, ExpectedState("rows", "G1", size))
         return operations.inputs(claim, (left, Needed(mine)), (right, Needed(right.every)))
     if claim.rule == "joined rows":
         return _rows_apart(operations, node, claim)

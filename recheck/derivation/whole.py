@@ -84,9 +84,12 @@ class WholeRows:
                 return product(self._of_recursion(node, place) for place in range(node.width))
         raise RejectedError("all rows of what may have any number")
 
-    def of_recent(self, node: PlanNode) -> Quantity:
-        """G1: the rows of a stream at the timestamps from the newest row's back to the oldest that its time allows."""
-        place, most = self._behind(node)
+    def of_recent(self, node: PlanNode, kept: bool = False) -> Quantity:
+        """G1: the rows of a stream at the timestamps from the newest row's back to the oldest that its time allows.
+
+        Where that is any one, only those that are ``kept`` have a number: until their time is old enough.
+        """
+        place, most = self._behind(node, kept)
         below = node.input("left")
         while isinstance(below.tree, nodes.Filter | nodes.Alias | nodes.Project) or asks_for_newest(below.tree):
             below = next(iter(below.inputs.values()))
@@ -101,8 +104,8 @@ class WholeRows:
         return min(sizes, key=lambda one: inf if one.most is None else one.most)
 
     @staticmethod
-    def _behind(node: PlanNode) -> tuple[int, int]:
-        """The column that is compared with the newest row's time, and how far it is behind at most."""
+    def _behind(node: PlanNode, kept: bool) -> tuple[int, int]:
+        """The column that is compared with the newest row's time, and how far it is behind at most, while ``kept``."""
         newest, both = node.input("left").width, pairs(node)
         said = [(part, list(atoms.differences(part, both.row))) for part in both.conditions]
         if any(not atoms.is_atom(part, both.row) or len(found) != 1 for part, found in said):
@@ -110,8 +113,10 @@ class WholeRows:
         known = [found[0] for _, found in said]
         ends = [most for x, _, most in known if x == newest]
         times = {y if x == newest else x for x, y, _ in known}
-        if len(times) != 1 or not ends or any(y == newest and most < 0 for _, y, most in known) or newest in times:
-            raise RejectedError("now() beside several columns, or times that must be older")
+        if not ends and kept:
+            ends = [max(-1 - most for _, y, most in known if y == newest)]
+        if len(times) != 1 or not ends or newest in times:
+            raise RejectedError("now() beside several columns, or all rows whose times must be older")
         return min(times), max(-1, min(ends))
 
     def of_relation(self, table: DeclaredTable) -> list[Quantity]:

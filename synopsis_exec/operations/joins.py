@@ -59,10 +59,10 @@ def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> O
 
 
 def _recent(recent: RecentRows, operation: Operation, job: JobOperators) -> OperationRows:
-    """Rows that are not much older than the newest one."""
+    """Rows that are not much older than the newest one, or older by so much."""
     rows, newest = map(job.rows, operation.inputs)
     time, names = rows.places.index(recent.time), (rows.operator, newest.operator)
-    made = SqlRecent(job.named("recent rows"), names, engine_types(rows.columns), time, recent.timestamps)
+    made = SqlRecent(job.named("recent rows"), names, engine_types(rows.columns), time, recent.timestamps, recent.wait)
     return job.exactly(job.added(made, rows.places, rows.columns), sorted(operation.demand.columns))
 
 

@@ -82,6 +82,34 @@ SELECT ts DIV 4 AS h, COUNT(*) AS n FROM S WHERE ts > now() - 9 GROUP BY ts DIV 
 
 -- rows that must be older
 SELECT a FROM S WHERE ts < now() - 3
+-- bounded: 17
+
+-- not old, and not new
+SELECT a, v FROM S WHERE ts BETWEEN now() - 5 AND now() - 2
+-- bounded: 25
+
+-- groups of older rows
+SELECT b, COUNT(*) AS n, SUM(v) AS t FROM S WHERE ts <= now() - 2 GROUP BY b
+-- bounded: 13
+
+-- the least of older rows, for as long as they stay
+SELECT b, MIN(v) AS m FROM S WHERE ts BETWEEN now() - 4 AND now() - 2 GROUP BY b
+-- bounded: 45
+
+-- a join of older rows with newer ones
+SELECT S.a, T.v FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN now() - 3 AND now() - 2 WHERE S.ts > now() - 2
+-- bounded: 50
+
+-- the least of all older rows
+SELECT b, MIN(v) AS m FROM S WHERE ts <= now() - 2 GROUP BY b
+-- unknown
+
+-- a join that waits for ever
+SELECT S.a FROM S JOIN T ON S.a = T.a AND T.ts > now() - 2 WHERE S.ts <= now() - 4
+-- unbounded
+
+-- no row is newer
+SELECT a FROM S WHERE ts < now() + 3
 -- unsupported
 
 -- a condition that is more than a comparison
