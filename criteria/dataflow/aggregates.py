@@ -130,8 +130,9 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     words, view = "there is an entry for each value of the key", context.views.of(tree)
     states = [OperatorState.of(tree, "groups", proposition, range(width), Entry.SUMS, count, view, words)]
     for one in of_values:
-        kept = _values(tree, one, body, given, context, demand.final)
-        if AGGREGATES[one.call.function].kept is GroupKeeps.ELEMENTS and not all(_ends(tree, state) for state in kept):
+        is_array = AGGREGATES[one.call.function].kept is GroupKeeps.ELEMENTS
+        kept = _values(tree, one, body, given, context, demand.final or is_array)
+        if is_array and not all(_ends(tree, state) for state in kept):
             return Operation(tree, demand=demand, undecided=(Undecided(one.call, _ENDLESS, _WINDOW),))
         states += kept
     if body is None or sums is None:
@@ -308,7 +309,7 @@ def _values(
         read = given.read_by(*(key.value for key in tree.keys), *one.read, one.where)
         rows = different(given, read, given.every)
         if rows is not None and (count is None or smaller(rows.size, count.size)):
-            count, entry = rows, Entry.OPEN_VALUES
+            count, entry = rows, Entry.VALUES if rows.closing is None else Entry.OPEN_VALUES
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
     proposition = "D6" if given.change > ViewKind.APPEND_ONLY else "A4"
     return (OperatorState.of(tree, "values", proposition, places, entry, count, context.views.of(tree), "all values"),)

@@ -27,7 +27,9 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     if asks_for_newest(tree):  # G1
         if not operations.counts.is_of(claim.count(0), node):
             raise RejectedError("a count of the rows of another node")
-        size = operations.counts.agreed(claim.count(0).size, WholeRows(operations.counts.symbols).of_recent(node, kept=True))
+        size = operations.counts.agreed(
+            claim.count(0).size, WholeRows(operations.counts.symbols).of_recent(node, kept=True)
+        )
         operations.states(claim, ExpectedState("rows", "G1", size))
         return operations.inputs(claim, (left, Needed(mine)), (right, Needed(right.every)))
     if claim.rule == "joined rows":

@@ -67,6 +67,11 @@ class OperatorQuery(WindowQuery):
             (3 * top, "values_of_others"),
             (2 * top, "several_groupings"),
             (2 * top, "first_of_all"),
+            (3 * top, "arrays"),
+            (3 * top, "now"),
+            (2 * top, "values"),
+            (2 * top, "exploded"),
+            (2 * top, "members"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -141,6 +146,91 @@ class OperatorQuery(WindowQuery):
         self.used["order by limit"] += 1
         limit = f"LIMIT {self.choices.integer(1, 3)}{self.choices.pick(('', ' OFFSET 1'))}"
         return f"SELECT {items} FROM ({rows}) AS {alias} ORDER BY {order} {limit}"
+
+    # --- arrays, now(), rows of constants and of arrays ---------------------------------------------------------------
+
+    def _arrays(self, depth: int, width: int, top: bool) -> str:
+        """Arrays of a window's rows; in DuckDB's words as the texts that a job has for them."""
+        self.used["array"] += 1
+        table, alias = self.choices.pick(("S", "T")), self._alias()
+        value, by = (f"{alias}.{self.choices.pick(names)}" for names in ("ab", ("a", "b", "ts")))
+        of, falls = self.choices.pick((value, f"{value} + 1")), self.choices.chance(30)
+        text, where = f"ARRAY_AGG({of} ORDER BY {by}{' DESC' * falls})", f"{of} IS NOT NULL"
+        array = f"array_agg({of} ORDER BY {by} {'DESC NULLS LAST' if falls else 'NULLS FIRST'}, {of})"
+        is_set = self.choices.chance(30)
+        if is_set:
+            text, array = f"COLLECT_SET({of})", f"array_agg({of})"
+        if self.choices.chance(20):
+            text, where = f"{text} FILTER (WHERE {alias}.b > 0)", f"{where} AND {alias}.b > 0"
+        array = f"COALESCE({array} FILTER (WHERE {where}), [])"
+        array = f"list_sort(list_distinct({array}))" if is_set else array
+        call = f"⟦{text}‖CAST(to_json({array}) AS VARCHAR)⟧"
+        key = f"{alias}.ts DIV {self.choices.integer(1, 3)}" + f", {alias}.a" * self.choices.chance(40)
+        items = [call, self.choices.pick((key.partition(",")[0], f"COUNT(DISTINCT {value})"))]
+        source = f"{table} AS {alias}{self._where([f'{alias}.a', f'{alias}.b'], 0)}"
+        return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {key}"
+
+    def _now(self, depth: int, width: int, top: bool) -> str:
+        """Rows that are newer, or older, than now() by so much, and groups of them."""
+        self.used["now"] += 1
+        table, alias = self.choices.pick(("S", "T")), self._alias()
+        now, far, near = f"⟦now()‖(SELECT MAX(ts) FROM {table})⟧", *(self.choices.integer(0, 3) for _ in "ab")
+        limit = self.choices.pick(
+            (
+                f"{alias}.ts > {now} - {far + 1}",
+                f"{alias}.ts < {now} - {far}",
+                f"{alias}.ts <= {now} - {far + 1}",
+                f"{alias}.ts BETWEEN {now} - {far + near} AND {now} - {near}",
+            )
+        )
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        where = f"WHERE {limit}" + f" AND {self._condition(columns)}" * self.choices.chance(30)
+        if self.choices.chance(50):
+            return (
+                f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {table} AS {alias} {where}"
+            )
+        key = self.choices.pick(columns[:2])
+        items = [self._aggregate(columns, False), key]
+        return f"SELECT {_named(items[:width])} FROM {table} AS {alias} {where} GROUP BY {key}"
+
+    def _values(self, depth: int, width: int, top: bool) -> str:
+        """Rows of a stream beside those of constants."""
+        self.used["values"] += 1
+        stream, rows = self._alias(), self._alias()
+        pairs = (f"({self.choices.integer(0, 3)}, {self.choices.pick(('NULL', '1', '2'))})" for _ in range(3))
+        source = f"(VALUES {', '.join(pairs)}) AS {rows}(x, y)"
+        join, on = self.choices.pick(("JOIN", "LEFT JOIN")), f"{rows}.x = {stream}.{self.choices.pick('ab')}"
+        source = f"{self.choices.pick('ST')} AS {stream} {join} {source} ON {on}"
+        columns = [f"{rows}.y", f"{rows}.x", f"{stream}.a", f"{stream}.v"]
+        if self.choices.chance(50):
+            return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {source}"
+        key = self.choices.pick(columns[:2])
+        return f"SELECT {_named([self._aggregate(columns, False), key][:width])} FROM {source} GROUP BY {key}"
+
+    def _exploded(self, depth: int, width: int, top: bool) -> str:
+        """A row for each element of an array, and groups of these."""
+        self.used["explode"] += 1
+        inner, outer, n = self._alias(), self._alias(), self.choices.integer(1, 3)
+        elements = self.choices.pick((f"{inner}.a, {inner}.b", f"{inner}.b + 1, {n}, {inner}.a", f"{inner}.a"))
+        made = f"⟦EXPLODE(ARRAY({elements}))‖UNNEST([{elements}])⟧ AS x"
+        rows = f"(SELECT {inner}.a, {inner}.v, {made} FROM {self.choices.pick('ST')} AS {inner}) AS {outer}"
+        columns = [f"{outer}.x", f"{outer}.a", f"{outer}.v"]
+        if self.choices.chance(50):
+            return f"SELECT {_named(columns[:width])} FROM {rows} WHERE {self._condition(columns)}"
+        key = self.choices.pick(columns[:2])
+        return f"SELECT {_named([self._aggregate(columns, False), key][:width])} FROM {rows} GROUP BY {key}"
+
+    def _members(self, depth: int, width: int, top: bool) -> str:
+        """IN of another stream's rows near a row's time, as a value."""
+        self.used["in as a value"] += 1
+        outer, inner = self._alias(), self._alias()
+        before, after, own = self.choices.integer(0, 2), self.choices.integer(0, 2), self.choices.pick("ab")
+        near = f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts + {after}"
+        more = self.choices.pick(("", f" AND {inner}.v > 1", f" AND {inner}.b = {outer}.b"))
+        word = self.choices.pick(("IN", "NOT IN"))
+        asked = f"{outer}.{own} {word} (SELECT {inner}.b FROM {self.choices.pick('ST')} AS {inner} WHERE {near}{more})"
+        items = [f"CASE WHEN {asked} THEN 1 ELSE 0 END", f"{outer}.{self.choices.pick('abv')}"]
+        return f"SELECT {_named(items[:width])} FROM {self.choices.pick('ST')} AS {outer}"
 
     # --- joins above joins -------------------------------------------------------------------------------------------
 
