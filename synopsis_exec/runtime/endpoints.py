@@ -23,8 +23,8 @@ _OF_TOPICS = (*(name.lower() for name in TOPICS), "topic")
 """The same, and what other sources call it, without a difference of case: Spark makes none."""
 _BEGINNINGS = ("startingoffsets", "startingoffsetsbytimestamp", "startingtimestamp")
 """Options that say where in its topics a new job starts."""
-_PACKAGES = {"avro": "spark-avro_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
-"""What Spark reads and writes only with a package of its own."""
+_PACKAGES = {"avro": "spark-avro_2.13:4.2.0", "kafka": "spark-sql-kafka-0-10_2.13:4.2.0"}
+"""What Spark reads and writes only with a package of its own: the newest that is published, which Spark 4.3 takes."""
 SERVERS = "kafka.bootstrap.servers"
 
 
@@ -124,9 +124,7 @@ def with_remedy(message: str, kind: str) -> str:
     """Spark's message about a source or a sink, with advice where the format's package is missing."""
     if kind not in _PACKAGES or "Failed to find data source" not in message:
         return message
-    import pyspark
-
-    package = f"org.apache.spark:{_PACKAGES[kind]}:{pyspark.__version__}"
+    package = f"org.apache.spark:{_PACKAGES[kind]}"
     python = f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' where Python is started"
     return f"Spark has no {kind} without its package: spark-submit --packages {package}, or {python}"
 
