@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLASSES := $(VENV)/spark.jsa
+KAFKA := $(VENV)/kafka
 PACKAGES := analyzer commands criteria gate importing incremental preprocess recheck reports synopsis_exec temporal
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
@@ -19,7 +20,7 @@ WORKERS ?= auto
 TUNABLES := glibc.malloc.tcache_max=65536:glibc.malloc.tcache_count=400
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench man schemas lock clean python java
+.PHONY: help setup demo test lint docs bench man schemas lock kafka clean python java
 
 help: ## list these targets (default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +65,13 @@ lock: python ## renew both locks from pyproject.toml; UPGRADE=1 takes newer vers
 	@# What checking alone needs, in the same versions: the action installs these.
 	grep -v hash= requirements.lock | tr -d '\\' > $(LOCK_VENV)/versions.txt
 	$(LOCK) --constraint $(LOCK_VENV)/versions.txt --output-file requirements-gate.lock --upgrade
+
+kafka: setup ## fetch a broker and Spark's package for it, with which the tests of Kafka run; needs Maven (mvn)
+	rm -rf $(KAFKA) $(KAFKA).new
+	for part in broker connector; do mvn --batch-mode --quiet --strict-checksums --file tests/data/kafka/pom.xml \
+	  -P $$part dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(KAFKA).new/$$part || exit; done
+	cd $(KAFKA).new && sha256sum --quiet --check ../../tests/data/kafka/SHA256SUMS
+	mv $(KAFKA).new $(KAFKA)
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

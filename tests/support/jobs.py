@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,12 @@ def run(
     if "--files-per-batch" not in more:
         options += ["--files-per-batch", "1"]
     return run_with(spark, job, ["--input", str(tmp_path / "in"), *options, *more], report)
+
+
+def told(job: JobSpec, argv: list[str]) -> tuple[int, str]:
+    """A job's exit status, and what it says."""
+    with redirect_stdout(StringIO()) as text, redirect_stderr(text):
+        return main.main(job, argv), text.getvalue()
 
 
 def batches(folder: Path) -> None:

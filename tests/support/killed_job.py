@@ -74,8 +74,10 @@ def main() -> int:
             amid_results(fatal)
         case "amid the sink":
             amid_sink(fatal)
-        case "after the last batch is handed over":
+        case "after a batch is handed over":
             after(Driver, "hand_over", fatal, lambda a: a[1])
+        case "after the state is saved":
+            after(Driver, "save", fatal, lambda a: a[1])
         case "never":
             pass
         case _:

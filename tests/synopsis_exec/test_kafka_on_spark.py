@@ -1,206 +1,192 @@
-"""Jobs from topics of Kafka's to a topic of Kafka's, through `spark-submit`, with kills.
+"""Jobs from topics of Kafka's to topics of Kafka's, with kills: exactly what DuckDB returns of the records.
 
-They need a broker, which nothing here installs, and Spark's package for Kafka:
-
-    STREAMBOUND_KAFKA=localhost:9092 pytest tests/synopsis_exec/test_kafka_on_spark.py
-
-The package comes with `--packages`, from Maven's registry; `STREAMBOUND_KAFKA_PACKAGE="--jars A,B,C"` brings it from
-files. Topics are created by use, so the broker has to allow that; with `num.partitions` above one they are in parts.
+`make kafka` fetches the broker and Spark's package.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import multiprocessing
 import random
-import shlex
 import signal
 import subprocess
-import time
-import uuid
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from support.jobs import compiled_of
-from support.submitting import environment, spark_submit
+from streambound import compile
+from streambound.synopsis_exec.job_file import CompiledJob
+from streambound_runtime.endpoints import SERVERS
+from support.jobs import read, told
+from support.kafka_broker import CONNECTOR, Broker, Record
+from support.killing import KILLED_JOB
+from support.quick_java import UNFUSED
+from support.submitting import environment
 
-SERVERS = os.environ.get("STREAMBOUND_KAFKA", "")
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
-    pytest.mark.skipif(not SERVERS, reason="STREAMBOUND_KAFKA names no broker"),
+    pytest.mark.xdist_group("kafka"),
+    pytest.mark.skipif(not CONNECTOR, reason="there is no broker: `make kafka` fetches one"),
 ]
-RECORDS, KINDS = 3000, 60
+RECORDS, KINDS = 300, 30
 DISORDER = 8
-LATENESS = 300
-"""How far a row may be behind those before it in its partition, and in all."""
-SECONDS = 300
-SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
-EXPECTED = SQL.replace("T.b FROM", "T.b, S.ts AS _ts, count(*) AS _mult FROM") + " GROUP BY ALL"
-
-
-def package() -> list[str]:
-    import pyspark
-
-    newest = f"--packages org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
-    return shlex.split(os.environ.get("STREAMBOUND_KAFKA_PACKAGE", newest))
-
-
-def submitted(folder: Path, *job: str, master: str = "local[2]", **variables: str) -> subprocess.Popen[str]:
-    """A job with all its processes in a group of its own; what it says is in one stream."""
-    command = [*spark_submit(master, "spark.log.level=ERROR"), *package(), *job]
-    return subprocess.Popen(
-        command, cwd=folder, env={**environment(folder), **variables}, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-
-
-def finished(process: subprocess.Popen[str]) -> str:
-    said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, said[-4000:]
-    return said
-
-
-def transfer(folder: Path, what: str, topic: str, file: Path) -> None:
-    script = Path(__file__).parents[1] / "support" / "kafka_records.py"
-    finished(submitted(folder, str(script), what, SERVERS, topic, str(file)))
-
-
-class Topics:
-    """Two streams with bad records, each in a topic; the query's results over their good rows."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name, dice = uuid.uuid4().hex, random.Random(11)
-        self.rows: dict[str, list[dict[str, int]]] = {"S": [], "T": []}
-        for stream, rows in self.rows.items():
-            with (folder / f"{stream}.jsonl").open("w") as file:
-                for number in range(RECORDS):
-                    row = {"a": dice.randrange(5), "ts": number // 3 + dice.randrange(DISORDER), "b": dice.randrange(4)}
-                    if stream == "S":
-                        del row["b"]
-                    odd = {7: None, 8: "not json", 9: json.dumps({**row, "a": "x"})}
-                    if number % KINDS not in odd:
-                        rows.append(row)
-                    value = odd.get(number % KINDS, json.dumps(row))
-                    file.write(json.dumps({"key": str(dice.randrange(9)), "value": value}) + "\n")
-            transfer(folder, "put", self.topic(stream), folder / f"{stream}.jsonl")
-        self.results = Counter({result[:-1]: result[-1] for result in self.by_duckdb(folder)})
-        each = 2 * RECORDS // KINDS
-        self.bad = {"the record has no value": each, "not a JSON object": each, "a is not a bigint": each}
-
-    def topic(self, stream: str) -> str:
-        return f"{stream}-{self.name}"
-
-    def by_duckdb(self, folder: Path) -> list[tuple[int, ...]]:
-        with duckdb.connect() as connection:
-            for stream, rows in self.rows.items():
-                file = folder / f"{stream}_good.json"
-                file.write_text(json.dumps(rows))
-                connection.execute(f"CREATE TABLE {stream} AS FROM read_json('{file}')")
-            return connection.execute(EXPECTED).fetchall()
-
-    def job(self, folder: Path, at_a_time: int, partitions: bool = False, **options: str) -> str:
-        """The job's file. Servers and topic of the sink come from the environment.
-
-        With ``partitions`` each may be as far behind as it likes.
-        """
-        columns = {"a": "bigint", "ts": "bigint", **({"part": "int"} if partitions else {})}
-        parts = {"lateness": DISORDER, "partitions": {"column": "part", "values": list(range(8))}}
-        metadata = {"metadata": {"part": "partition"}} if partitions else {}
-        streams = {
-            name: {
-                "timestamp": "ts",
-                **(parts if partitions else {"lateness": LATENESS}),
-                "columns": {**columns, **({"b": "int"} if name == "T" else {})},
-                "source": {
-                    "format": "kafka",
-                    "options": {
-                        "kafka.bootstrap.servers": "${env:SERVERS}", "subscribe": self.topic(name),
-                        "maxOffsetsPerTrigger": at_a_time, **options,
-                    },
-                    **metadata,
-                },
-            }
-            for name in "ST"
-        }  # fmt: skip
-        sink = {"format": "kafka", "options": {"kafka.bootstrap.servers": "${env:SERVERS}", "topic": "${env:TOPIC}"}}
-        catalog: dict[str, Any] = {"streams": streams, "sinks": {"q": sink}}
-        return str(compiled_of(SQL, catalog).write(folder))
-
-    def check(self, folder: Path, topic: str, said: str) -> int:
-        """Whether a topic has the query's results, and the summary all bad records; how many came again."""
-        transfer(folder, "get", topic, folder / "results.json")
-        records = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-        values = {tuple(record["headers"]): json.loads(record["value"]) for record in records}
-        assert all(values[tuple(record["headers"])] == json.loads(record["value"]) for record in records)
-        found: Counter[tuple[int, ...]] = Counter()
-        for value in values.values():
-            found[value["a"], value["b"], value["_ts"]] += value["_mult"]
-        assert found == self.results
-        summary = json.loads(next(line for line in said.splitlines() if '"summary"' in line))
-        assert summary["quarantined"] == self.bad
-        assert summary["rows"] == {"S": RECORDS, "T": RECORDS}
-        return len(records) - len(values)
+SECONDS = 200
+JOIN = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
+GROUPS = "SELECT a, COUNT(*) AS n, MAX(b) AS most FROM U GROUP BY a HAVING COUNT(*) % 3 <> 0"
+PARTITIONS = {"column": "part", "values": [0, 1, 2]}
 
 
 @pytest.fixture(scope="module")
-def topics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
-    yield Topics(tmp_path_factory.mktemp("topics"))
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    broker = Broker(tmp_path_factory.mktemp("broker"))
+    yield broker
+    broker.stop()
 
 
-def options(folder: Path) -> list[str]:
-    return ["--checkpoint", f"file:{folder}/checkpoint", "--report", "json"]
+def variables(broker: Broker) -> dict[str, str]:
+    """What a process has around it whose Spark has the package: that of the other tests has not."""
+    arguments = f"--master local[2] --jars {CONNECTOR} --driver-memory 512m {UNFUSED} pyspark-shell"
+    return {"PYSPARK_SUBMIT_ARGS": arguments, "SERVERS": broker.servers}
 
 
-def test_a_job_that_is_killed(topics: Topics, tmp_path: Path) -> None:
-    """Whenever that is, the topic has the same results; those of a batch may come twice, with the same headers."""
-    dice, out = random.Random(3), f"killed-{topics.name}"
-    job, variables = topics.job(tmp_path, RECORDS // 10), {"SERVERS": SERVERS, "TOPIC": out}
-    for _ in range(4):
-        process, left = submitted(tmp_path, job, *options(tmp_path), **variables), dice.randrange(1, 4)
-        assert process.stdout is not None
-        for line in process.stdout:
-            left -= line.startswith('{"batch"') or '"event": "batch"' in line
-            if not left:
-                time.sleep(dice.random())
-                break
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL
-    said = finished(submitted(tmp_path, job, *options(tmp_path), **variables))
-    topics.check(tmp_path, out, said)
+@pytest.fixture(scope="module")
+def elsewhere(broker: Broker) -> Iterator[Executor]:
+    """Such a process; Spark starts with its first job."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(broker).items():
+            patch.setenv(name, value)
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            yield pool
 
 
-def test_partitions_of_topics(topics: Topics, tmp_path: Path) -> None:
-    """Kafka's own partitions are those of the streams: rows are late only behind others of their partition."""
-    out = f"parts-{topics.name}"
-    job = topics.job(tmp_path, RECORDS // 10, partitions=True)
-    said = finished(submitted(tmp_path, job, *options(tmp_path), SERVERS=SERVERS, TOPIC=out))
-    assert topics.check(tmp_path, out, said) == 0
+def job_of(sql: str, tables: dict[str, Any], topic: str) -> CompiledJob:
+    """A job whose results go to a topic."""
+    sink = {"format": "kafka", "options": {SERVERS: "${env:SERVERS}", "topic": topic}}
+    found = compile(f"-- name: q\n{sql}", {**tables, "sinks": {"q": sink}}, placement="driver").compiled
+    assert isinstance(found, CompiledJob)
+    return found
 
 
-@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
-def test_records_on_a_cluster(topics: Topics, tmp_path: Path, master: str) -> None:
-    out = f"spread-{uuid.uuid4().hex}"
-    job = topics.job(tmp_path, RECORDS // 2)
-    process = submitted(tmp_path, job, *options(tmp_path), master=master, SERVERS=SERVERS, TOPIC=out)
-    assert topics.check(tmp_path, out, finished(process)) == 0
+def kafka(topic: str, **options: Any) -> dict[str, Any]:
+    return {"format": "kafka", "options": {SERVERS: "${env:SERVERS}", "subscribe": topic, **options}}
 
 
-def test_no_broker(topics: Topics, tmp_path: Path) -> None:
-    """The failure names who should have answered; nothing is done without the variables."""
-    quickly = {"kafka.request.timeout.ms": "2000", "kafka.default.api.timeout.ms": "3000"}
-    job = topics.job(tmp_path, RECORDS, **quickly)
-    process = submitted(tmp_path, job, *options(tmp_path), SERVERS="127.0.0.1:1", TOPIC="none")
-    said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 3
-    assert "Kafka's servers are 127.0.0.1:1" in said
-    process = submitted(tmp_path, job, *options(tmp_path), TOPIC="none")
-    said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 2
-    assert "${env:SERVERS}, but no variable SERVERS is set" in said
+def by_duckdb(folder: Path, rows: dict[str, list[dict[str, Any]]], sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect() as database:
+        for name, mine in rows.items():
+            (folder / f"{name}.json").write_text(json.dumps(mine))
+            database.execute(f"CREATE TABLE {name} AS FROM read_json('{folder}/{name}.json')")
+        return database.execute(sql).fetchall()
+
+
+def records_of(name: str) -> tuple[list[Record], list[dict[str, int]]]:
+    """Records of a stream, and the rows of those that are good."""
+    dice, rows, records = random.Random(name), list[dict[str, int]](), list[Record]()
+    for number in range(RECORDS):
+        row = {"a": dice.randrange(5), "ts": number // 3 + dice.randrange(DISORDER), "b": dice.randrange(4)}
+        odd = {7: None, 8: "not json", 9: json.dumps({**row, "a": "x"})}
+        if number % KINDS not in odd:
+            rows.append(row)
+        records.append(Record(str(dice.randrange(9)), odd.get(number % KINDS, json.dumps(row))))
+    return records, rows
+
+
+def test_a_job_that_is_killed(broker: Broker, elsewhere: Executor, tmp_path: Path) -> None:
+    """Between the records and the state, and between the state and Spark's commit.
+
+    Kafka's own partitions are those of the streams: rows are late only behind others of their partition. Records of a
+    batch that is done again have the same headers.
+    """
+    rows = dict[str, list[dict[str, int]]]()
+    for name in "ST":
+        records, rows[name] = records_of(name)
+        broker.put(name, records)
+    streams = {
+        name: {
+            "timestamp": "ts",
+            "lateness": DISORDER,
+            "partitions": PARTITIONS,
+            "columns": {"a": "bigint", "ts": "bigint", "b": "int", "part": "int"},
+            "source": kafka(name, maxOffsetsPerTrigger=RECORDS // 2) | {"metadata": {"part": "partition"}},
+        }
+        for name in rows
+    }
+    job = job_of(JOIN, {"streams": streams}, "joined")
+    file = job.write(tmp_path)
+    options = [f"--checkpoint={tmp_path}/checkpoint", f"--quarantine={tmp_path}/bad", "--report=json"]
+    for point, batch in (("after a batch is handed over", 0), ("after the state is saved", 1)):
+        died = subprocess.run(
+            [sys.executable, str(KILLED_JOB), str(file), point, str(batch), *options], check=False,
+            env={**environment(tmp_path), **variables(broker)}, capture_output=True, text=True,
+            start_new_session=True, timeout=SECONDS,
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL, died.stderr
+    status, said = elsewhere.submit(told, job.job, options).result(SECONDS)
+    assert status == 0, said
+    found = broker.get("joined")
+    values = {record.headers: record.value or "" for record in found}
+    assert {(one.headers, one.value) for one in found} == set(values.items())
+    times = Counter(one.headers for one in found)
+    assert all(n == (2 if batch in "01" else 1) for (batch, _), n in times.items())
+    results = Counter[tuple[int, ...]]()
+    for value in map(json.loads, values.values()):
+        results[value["a"], value["b"], value["_ts"]] += value["_mult"]
+    counted = JOIN.replace("T.b FROM", "T.b, S.ts, COUNT(*) FROM") + " GROUP BY ALL"
+    assert results == {tuple(key): n for *key, n in by_duckdb(tmp_path, rows, counted)}
+    summary = json.loads(said.splitlines()[-1])
+    assert summary["rows"] == {"S": RECORDS, "T": RECORDS}
+    reasons = ("the record has no value", "not a JSON object", "a is not a bigint")
+    assert summary["quarantined"] == dict.fromkeys(reasons, 2 * RECORDS // KINDS)
+    values_at = {(name, one.partition, one.offset): one.value for name in rows for one in broker.get(name)}
+    for bad in read(tmp_path / "bad"):
+        value = values_at[bad["stream"], bad["partition"], bad["offset"]]
+        assert bad["reason"] == {None: "no-value", "not json": "not-json"}.get(value, "wrong-type")
+
+
+def test_upserts(broker: Broker, elsewhere: Executor, tmp_path: Path) -> None:
+    """The last record of each key, NULL too, is its row; what the end has closed cannot be taken back."""
+    dice = random.Random(12)
+    rows = [{"a": dice.choice([None, 0, 1, 2, 3]), "b": dice.randrange(9)} for _ in range(80)]
+    records = [Record(str(n % 5), json.dumps(row), timestamp=10**12 + 1000 * n) for n, row in enumerate(rows)]
+    stream = {
+        "timestamp": "at",
+        "partitions": PARTITIONS,
+        "columns": {"a": "bigint", "b": "int", "at": "timestamp", "part": "int"},
+        "domain": {"a": [0, 3]},
+        "source": kafka("U", maxOffsetsPerTrigger=20) | {"metadata": {"at": "timestamp", "part": "partition"}},
+    }
+    job = job_of(f"-- streambound: emit upsert\n{GROUPS}", {"streams": {"U": stream}}, "groups").job
+
+    def ran(trigger: str) -> tuple[int, str]:
+        arguments = [f"--checkpoint={tmp_path}/checkpoint", f"--trigger={trigger}"]
+        return elsewhere.submit(told, job, arguments).result(SECONDS)
+
+    for part, trigger in ((records[:50], "available"), (records[50:], "end")):
+        broker.put("U", part)
+        status, said = ran(trigger)
+        assert status == 0, said
+    upserts = broker.get("groups")
+    table = {json.loads(record.key or "")["a"]: record.value for record in upserts}
+    assert len(upserts) > len(table) and None in table and None in table.values()
+    expected = {row[0]: row for row in by_duckdb(tmp_path, {"U": rows}, GROUPS)}
+    assert {key: tuple(json.loads(value).values()) for key, value in table.items() if value} == expected
+    broker.put("U", records[-1:])
+    status, said = ran("end")
+    closed = f"Kafka's topic groups at {broker.servers} has what was closed when the input ended, and there is more"
+    assert status == 2 and closed in said
+
+
+def test_no_broker(elsewhere: Executor, tmp_path: Path) -> None:
+    """The failure names who should have answered."""
+    quickly = {SERVERS: "127.0.0.1:1", "kafka.request.timeout.ms": 2000, "kafka.default.api.timeout.ms": 3000}
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": kafka("S", **quickly)}
+    job = job_of("SELECT S.a FROM S", {"streams": {"S": stream}}, "none").job
+    status, said = elsewhere.submit(told, job, [f"--checkpoint={tmp_path}/checkpoint"]).result(SECONDS)
+    assert status == 3 and "Kafka's servers are 127.0.0.1:1" in said

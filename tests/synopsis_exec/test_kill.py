@@ -88,7 +88,7 @@ def test_a_job_killed_at_steps_of_a_batch(tmp_path: Path) -> None:
     expected = prepare(tmp_path, {"call": "sink:write", "quarantine": quarantine})
     steps = (
         ("amid the sink", 1),
-        ("after the last batch is handed over", BATCHES),
+        ("after a batch is handed over", BATCHES),
         ("never", -1),
     )
     for point, batch in steps:
