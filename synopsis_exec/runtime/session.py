@@ -34,8 +34,13 @@ print(*sys.version_info[:2], *(name for name in sys.argv[1:] if find_spec(name) 
 """
 """Says the version of a Python, and which modules it does not have."""
 _PINNED = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
-_SHORT = {"local": "spark.sql.execution.arrow.localRelationThreshold"}
-"""Of rows that take fewer bytes than this Spark computes expressions one by one, while it plans a query."""
+_SHORT = {
+    "local": "spark.sql.execution.arrow.localRelationThreshold",
+    "parts": "spark.sql.files.minPartitionNum",
+}
+"""Of rows that take fewer bytes than `local` Spark computes expressions one by one, while it plans a query; files are
+cut into so many `parts`, where they are large enough: by default as many as there are cores.
+"""
 
 _KEPT_FOR_NO_PAGE = (
     "spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks", "spark.sql.ui.retainedExecutions",

@@ -16,6 +16,7 @@ from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.failures import in_one_line
 from streambound_runtime.python_functions import function
 from streambound_runtime.results import OP, UPSERT, result_types, typed_results
+from streambound_runtime.session import pinned
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
 from streambound_runtime.table_sinks import TableSink
@@ -31,6 +32,10 @@ BAD_ROW = (
     "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
     "`offset` BIGINT, batch BIGINT, row STRING, length BIGINT"
 )
+
+
+_PARTS = "16"
+"""Records are numbered within the parts that Spark cuts results into: more cores in a replay must not change these."""
 
 
 class _Upserts:
@@ -126,7 +131,8 @@ class Sinks(_Upserts):
             rows = kafka_records(of(), batch, nulls, self.job.key if nulls else ()) if sink.format == "kafka" else of()
             writer = rows.write.format(sink.format).options(**options_of(sink, self.settings))
             if sink.format == "kafka":
-                writer.save()
+                with pinned(self.spark, parts=_PARTS):
+                    writer.save()
             elif sink.format == "noop":
                 writer.mode("overwrite").save()
             else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +22,7 @@ from streambound_runtime.quarantine import FIELDS
 from streambound_runtime.reading.sources import raw_rows
 from streambound_runtime.session import check_cluster
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import BAD_ROW, kafka_records
+from streambound_runtime.sinks import BAD_ROW, Sinks, kafka_records
 from streambound_runtime.spec import SinkSpec
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
@@ -30,6 +32,15 @@ COLUMNS = {"a": "bigint", "ts": "bigint"}
 def one_stream(source: dict[str, Any] | None = None, **top: Any) -> dict[str, Any]:
     stream = {"timestamp": "ts", "columns": COLUMNS, **({"source": source} if source else {})}
     return {"streams": {"S": stream}, **top}
+
+
+@contextmanager
+def set_in(spark: Any, settings: dict[str, int]) -> Iterator[None]:
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield
+    for name in settings:
+        spark.conf.unset(name)
 
 
 class Given:
@@ -174,6 +185,21 @@ class TestOnSpark:
         records_of_bad = kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7, nulls=False)
         assert [json.loads(record.value) for record in records_of_bad.collect()] == [{"a": 1}]
         assert [(h.key, bytes(h.value)) for h in records[0].headers] == [("batch", b"7"), ("row", b"0")]
+
+    def test_a_replay_on_more_cores_has_the_same_headers(
+        self, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from pyspark.sql import DataFrameWriter
+
+        found: list[Any] = []
+        monkeypatch.setattr(DataFrameWriter, "save", lambda writer: found.append(writer._df.collect()))
+        write(tmp_path / "part.json", *({"a": number} for number in range(99)))
+        sink = {"format": "kafka", "options": {"kafka.bootstrap.servers": "b:1", "topic": "t"}}
+        sinks = Sinks(spark, job_of("SELECT S.a FROM S", one_stream(sinks={"q": sink})), Settings())
+        for cores in (2, 5):
+            with set_in(spark, {"spark.sql.files.openCostInBytes": 1, "spark.sql.leafNodeDefaultParallelism": cores}):
+                sinks.results(lambda: sinks.lines(str(tmp_path / "part.json")), 3, 99)
+        assert len(found[0]) == 99 and found[0] == found[1]
 
     def test_upserts_are_records_with_a_key(self, spark: Any) -> None:
         rows = spark.sql("SELECT * FROM VALUES (1, NULL, 5, 'upsert'), (NULL, 2, 6, 'delete') AS t(a, b, _ts, _op)")
