@@ -51,6 +51,7 @@ class Broker:
             "controller.listener.names": "CONTROLLER",
             "listeners": f"PLAINTEXT://{self.servers},CONTROLLER://{controller}",
             "log.dirs": folder / "log",
+            "log.retention.ms": -1,  # times of records may be long past
             "num.partitions": 3,
             "offsets.topic.replication.factor": 1,
         }
@@ -69,8 +70,9 @@ class Broker:
     def stop(self) -> None:
         """End the Java with it."""
         self.java.shutdown()
+        self.process.stdin.close()
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
     def put(self, topic: str, records: Iterable[Record]) -> None:
         """Write records to a topic; each partition keeps their order."""

@@ -151,7 +151,10 @@ def test_a_job_that_is_killed(broker: Broker, elsewhere: Executor, tmp_path: Pat
 
 
 def test_upserts(broker: Broker, elsewhere: Executor, tmp_path: Path) -> None:
-    """The last record of each key, NULL too, is its row; what the end has closed cannot be taken back."""
+    """The last record of each key, NULL too, is its row, also for a job that reads them as changes of a relation.
+
+    What the end of the input has closed cannot be taken back.
+    """
     dice = random.Random(12)
     rows = [{"a": dice.choice([None, 0, 1, 2, 3]), "b": dice.randrange(9)} for _ in range(80)]
     records = [Record(str(n % 5), json.dumps(row), timestamp=10**12 + 1000 * n) for n, row in enumerate(rows)]
@@ -177,6 +180,21 @@ def test_upserts(broker: Broker, elsewhere: Executor, tmp_path: Path) -> None:
     assert len(upserts) > len(table) and None in table and None in table.values()
     expected = {row[0]: row for row in by_duckdb(tmp_path, {"U": rows}, GROUPS)}
     assert {key: tuple(json.loads(value).values()) for key, value in table.items() if value} == expected
+    changes = {"timestamp": "ts", "format": "upsert", "key": ["a"]}
+    relation = {
+        "columns": {"a": "bigint", "n": "bigint", "most": "int", "ts": "timestamp"},
+        "rows": 5,
+        "changes": changes,
+    }
+    relation["source"] = kafka("groups") | {"metadata": {"ts": "timestamp"}}
+    tables = {"streams": {"U": stream}, "relations": {"groups": relation}}
+    reader = job_of("SELECT a, n, most FROM groups", tables, "net").job
+    status, said = elsewhere.submit(told, reader, [f"--checkpoint={tmp_path}/net"]).result(SECONDS)
+    assert status == 0, said
+    net = Counter[tuple[Any, ...]]()
+    for row in (json.loads(record.value or "") for record in broker.get("net")):
+        net[row["a"], row["n"], row["most"]] += row["_mult"]
+    assert {row for row, n in net.items() if n} == set(expected.values())
     broker.put("U", records[-1:])
     status, said = ran("end")
     closed = f"Kafka's topic groups at {broker.servers} has what was closed when the input ended, and there is more"
@@ -185,8 +203,9 @@ def test_upserts(broker: Broker, elsewhere: Executor, tmp_path: Path) -> None:
 
 def test_no_broker(elsewhere: Executor, tmp_path: Path) -> None:
     """The failure names who should have answered."""
-    quickly = {SERVERS: "127.0.0.1:1", "kafka.request.timeout.ms": 2000, "kafka.default.api.timeout.ms": 3000}
-    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": kafka("S", **quickly)}
+    quickly = {"kafka.request.timeout.ms": 500, "kafka.default.api.timeout.ms": 1000, "fetchOffset.numRetries": 1}
+    nowhere = kafka("S", **quickly, **{SERVERS: "127.0.0.1:1"})
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": nowhere}
     job = job_of("SELECT S.a FROM S", {"streams": {"S": stream}}, "none").job
     status, said = elsewhere.submit(told, job, [f"--checkpoint={tmp_path}/checkpoint"]).result(SECONDS)
     assert status == 3 and "Kafka's servers are 127.0.0.1:1" in said
