@@ -79,9 +79,11 @@ class Broker:
         options = {f"{part}.serializer": f"{_TEXTS}Serializer" for part in ("key", "value")}
         producer = self.kafka.clients.producer.KafkaProducer({"bootstrap.servers": self.servers, **options})
         new = self.kafka.clients.producer.ProducerRecord
-        for one in records:
-            producer.send(new(topic, None, one.timestamp, one.key, one.value))
+        producer.partitionsFor(topic)  # waits until the topic is made
+        sent = [producer.send(new(topic, None, one.timestamp, one.key, one.value)) for one in records]
         producer.close()
+        for one in sent:
+            one.get()  # raises what became of a record that is not written
 
     def get(self, topic: str) -> list[Record]:
         """All records that a topic has by now, those of a partition in their order."""
