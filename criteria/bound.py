@@ -51,8 +51,6 @@ from streambound.criteria.vocabulary import Tier
 
 MOST_HARMFUL, MOST_LOOKS = 16, 64
 """Where a set violates its criterion: joins up to which cases are looked for, and how many of these are looked at."""
-FEW_SETS = 60
-"""Sets up to which matches do not grow in more than `MOST_WAYS`: a way leads from one set, or from none, to another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,6 @@ class Extremum:
         value = terms[0] if len(terms) == 1 else f"{'min' if self.greatest else 'max'}({', '.join(terms)})"
         return f"{'greatest' if self.greatest else 'least'} {value}"
 
-    def missing_in(self, inside: frozenset[str]) -> tuple[str, ...]:
-        """The sources of what it limits that are still to come."""
-        return tuple(dict.fromkeys(a.source for a, _, _ in self.limits if a.source not in inside))
-
     def limit(self, attribute: Attribute) -> tuple[Fraction, bool] | None:
         """The offset and strictness of the limit on an attribute; None where there is none."""
         return next(((offset, strict) for x, offset, strict in self.limits if x == attribute), None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from streambound_runtime.decoding.sql_types import sql_type
 
@@ -87,39 +86,6 @@ class TickTables:
     def temporary(self, name: str) -> str:
         """A table for something in between."""
         return f"tick_{self.number}_{name}"
-
-
-class TickOperator(Protocol):
-    """An operator whose tick is SQL."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the query, or in the plan."""
-        ...
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The operators that it reads."""
-        ...
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The types of its columns."""
-        ...
-
-    @property
-    def timed(self) -> bool:
-        """Whether its rows have application times of their own."""
-        ...
-
-    @property
-    def states(self) -> tuple[StateTable, ...]:
-        """Its states, which are kept from one tick to the next."""
-        ...
-
-    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
-        """The statements of a tick, of which one makes the delta; the last ones bring the states up to date."""
-        ...
 
 
 def engine_type(name: str) -> str:
