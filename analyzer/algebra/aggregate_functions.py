@@ -225,8 +225,7 @@ def _array(call: AggregateCall) -> KeptValues | NoAggregate:
         return NoAggregate("ARRAY_AGG(x ORDER BY y) is of one value, in the order of one", refused=True)
     (value,) = call.arguments
     if not call.order and not call.distinct:
-        words = "COLLECT_LIST and ARRAY_AGG have no order: write ARRAY_AGG(x ORDER BY ts), or ORDER BY x"
-        return NoAggregate(words, refused=True)
+        return NoAggregate("COLLECT_LIST and ARRAY_AGG have no order: write ARRAY_AGG(x ORDER BY ts), or ORDER BY x")
     (key,) = call.order or (SortKey(value),)
     if key.nulls_first is key.descending:
         words = "NULLS LAST in ARRAY_AGG: NULL is the least, as in Spark's SORT_ARRAY"

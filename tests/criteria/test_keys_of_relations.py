@@ -98,7 +98,7 @@ def test_rows_without_a_partner_tell_how_long_time_is(sql: str, most: int | None
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     assert most is None or proof.entries.most == most
-    for seed in range(2 * MORE):
+    for seed in range(4 * MORE):
         given, rows = generated(Choices.seeded(seed)).rows, drawn(seed)[: 4 + seed]
         partners = {row[0] for row in given["s"]} - {None}
         kept = good([row for row in rows if row[0] in partners])
