@@ -125,7 +125,7 @@ def test_what_passes_was_analysed_and_nothing_breaks_a_check(
 ) -> None:
     statuses: list[int] = []
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    for seed in range(part, 48 * MORE, 4):
+    for seed in range(part, 80 * MORE, 4):
         choose = random.Random(seed)
         folder = tmp_path / str(seed)
         (folder / "sub").mkdir(parents=True)

@@ -62,6 +62,7 @@ class NoAggregate:
 
     words: str = ""
     refused: bool = False
+    help: str = ""
 
 
 def _of_argument(call: AggregateCall) -> KeptValues | NoAggregate:
@@ -225,7 +226,8 @@ def _array(call: AggregateCall) -> KeptValues | NoAggregate:
         return NoAggregate("ARRAY_AGG(x ORDER BY y) is of one value, in the order of one", refused=True)
     (value,) = call.arguments
     if not call.order and not call.distinct:
-        return NoAggregate("COLLECT_LIST and ARRAY_AGG have no order: write ARRAY_AGG(x ORDER BY ts), or ORDER BY x")
+        help = "write ARRAY_AGG(x ORDER BY ts), or sort_array(collect_list(x)), of a window of time"
+        return NoAggregate("COLLECT_LIST and ARRAY_AGG have no order of their own", help=help)
     (key,) = call.order or (SortKey(value),)
     if key.nulls_first is key.descending:
         words = "NULLS LAST in ARRAY_AGG: NULL is the least, as in Spark's SORT_ARRAY"

@@ -89,7 +89,7 @@ def valued(call: nodes.AggregateCall) -> Valued | Undecided | None:
         case None:
             return None
         case other:
-            return Undecided(call, other.words)
+            return Undecided(call, other.words, other.help)
 
 
 def aggregate(tree: nodes.Aggregate, demand: Demand, context: RuleContext) -> Operation:

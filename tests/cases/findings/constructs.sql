@@ -85,7 +85,7 @@ SELECT k, BIT_OR(k) OVER (ORDER BY ts) FROM S
 SELECT k, SUM(DISTINCT b) OVER (PARTITION BY k ORDER BY ts) AS n FROM S
 -- unsupported: SB110 1:11-60 "SUM(DISTINCT b) OVER (PARTITION BY k ORDER BY ts)"
 
--- says: the aggregate ARRAY_AGG is outside the query language
+-- says: COLLECT_LIST and ARRAY_AGG have no order of their own
 SELECT k, ARRAY_AGG(x) FROM S GROUP BY k
 -- unsupported: SB110 1:11-23 "ARRAY_AGG(x)"
 
