@@ -142,7 +142,7 @@ def test_random_queries_stay_within_their_bounds() -> None:
     """Certified, and after each timestamp as DuckDB says, with no more entries than rows that the rates allow."""
     seen: Counter[str] = Counter()
     features = Features(windows=75, timestamps=25)
-    for seed in range(55 * MORE):
+    for seed in range(110 * MORE):
         choices = Choices.seeded(seed)
         statement = make_statement(choices, features)
         catalog = _rated(choices, statement.catalog)
