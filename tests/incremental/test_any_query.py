@@ -21,7 +21,7 @@ from support.prefix_sql import PrefixSql, Results
 from support.prefixes import recomputed
 from support.profiles import MORE
 
-SEEDS, PARTS = 10 * MORE, 2
+SEEDS, PARTS = 20 * MORE, 4
 
 
 def views(circuit: Circuit, times: Sequence[Fraction], changes: Sequence[ZSet]) -> dict[int, Results]:

@@ -18,7 +18,7 @@ def test_small_conjunctions_against_all_values() -> None:
     found = {True: 0, False: 0}
     columns = dict.fromkeys(NAMES, "bigint")
     catalog: dict[str, Any] = {"streams": {"S": {"timestamp": "ts", "columns": {**columns, "ts": "bigint"}}}}
-    for seed in range(80 * MORE):
+    for seed in range(200 * MORE):
         choices = Choices.seeded(seed)
         highs = {name: choices.integer(0, 2) for name in NAMES}
         atoms = []

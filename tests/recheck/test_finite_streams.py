@@ -36,7 +36,7 @@ def test_nothing_that_matters_is_missed_where_finite_streams_limit_values() -> N
     ``F.a <= S.a`` need.
     """
     seen: Counter[str] = Counter()
-    for seed in range(18 * MORE):
+    for seed in range(35 * MORE):
         query = make_clipped_query(Choices.seeded(seed))
         if (case := _bounded(query)) is None:
             continue

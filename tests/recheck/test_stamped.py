@@ -55,7 +55,7 @@ def test_made_statements(name: str) -> None:
 
 def test_random_statements() -> None:
     results = done = 0
-    for seed in range(15 * MORE):
+    for seed in range(30 * MORE):
         statement = make_statement(Choices.seeded(seed), Features())
         try:
             results += _check(statement.sql, statement.catalog, seed)

@@ -109,13 +109,13 @@ def check(case: Case) -> Counter[str]:
     return seen
 
 
-@examples(15)
+@examples(30)
 @given(drawn(make_case))
 def test_every_prefix_is_right_and_nothing_is_late_within_the_contract(case: Case) -> None:
     assert check(case)["late"] == 0
 
 
-@examples(15)
+@examples(30)
 @given(drawn(lambda choices: make_case(choices, within=False)))
 def test_late_rows_are_put_aside_and_the_others_are_right(case: Case) -> None:
     check(case)
@@ -124,7 +124,7 @@ def test_late_rows_are_put_aside_and_the_others_are_right(case: Case) -> None:
 def test_a_fixed_sample_closes_waits_restarts_and_is_late() -> None:
     """So that the properties above cannot become true of nothing."""
     total: Counter[str] = Counter()
-    for seed in range(10):
+    for seed in range(24):
         seen = check(make_case(Choices.seeded(seed), within=seed % 2 == 0))
         assert seen["late"] == 0 or seed % 2
         total.update({what: bool(n) for what, n in seen.items()})
