@@ -144,7 +144,7 @@ def test_letters_beyond_those_that_stop_a_job_are_those_of_spark(spark: Any, tmp
 
 def test_nested_expressions_compute_what_spark_does(frame: Any, table: pa.Table, record_property: Any) -> None:
     compared, refused = list[Compared](), 0
-    for text, kind in random_expressions(200 * MORE, 0):
+    for text, kind in random_expressions(375 * MORE, 0):
         sql = engine_sql(text, KINDS, kind_of(kind))
         if isinstance(sql, NotInEngine):
             refused += 1
@@ -152,4 +152,4 @@ def test_nested_expressions_compute_what_spark_does(frame: Any, table: pa.Table,
             compared.append((text, kind, sql))
     record_property("nested expressions", f"{len(compared)} over {ROWS} rows, {refused} refused")
     assert differences(frame, table, compared) == []
-    assert len(compared) > 180 * MORE
+    assert len(compared) > 350 * MORE

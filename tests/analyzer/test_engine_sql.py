@@ -184,7 +184,7 @@ def test_duckdb_computes_what_is_known_of_sparks_values() -> None:
     table = pa.table({name: pa.array(given[name], sql_type(kind).arrow) for name, kind in COLUMNS.items()})
     data = [{name: plain(value) for name, value in row.items()} for row in table.to_pylist()]
     compared, wrong = 0, []
-    for text, kind in random_expressions(40 * MORE, 11):
+    for text, kind in random_expressions(75 * MORE, 11):
         expression = read(parsed(f"CAST({text} AS {kind})"), KINDS)
         (values,), (raising,) = tried(table, [engine(text, kind)], [kind])
         encoded, one = TypedColumn(values, TableColumn("v", kind)).values, 10 ** sql_type(kind).scale
@@ -197,4 +197,4 @@ def test_duckdb_computes_what_is_known_of_sparks_values() -> None:
             if raises or (known * one if isinstance(known, Fraction) else known) != value:
                 wrong.append(f"{text} of {row}: {known}, but DuckDB says {value}, {raises}")
     assert wrong == []
-    assert compared > 700 * MORE
+    assert compared > 1500 * MORE

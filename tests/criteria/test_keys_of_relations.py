@@ -184,7 +184,7 @@ def test_keys_of_several_columns_are_judged_together(number: int, sql: str) -> N
 
 def test_random_queries_with_keys_of_relations() -> None:
     bounded = 0
-    for seed in range(20 * MORE):
+    for seed in range(40 * MORE):
         given = generated(Choices.seeded(seed))
         if "r AS" not in given.sql or not any(f"{name} AS" in given.sql for name in ("s", "u")):
             continue
@@ -193,4 +193,4 @@ def test_random_queries_with_keys_of_relations() -> None:
             bounded += 1
             assert proof_of(statement, certificate_of(statement)).faults == (), given.sql
             compare(statement, Generated(given.sql, {**given.rows, "r": drawn(seed)}), seed)
-    assert bounded > 0
+    assert bounded > 1 * MORE
