@@ -106,7 +106,7 @@ class SharedBudget:
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """The settings in the catalog: values by key, severities by code, and overrides, the last match of which counts.
+    """The settings in the catalog: values by key, severities by code, and overrides; the last one that matches counts.
 
     ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.
     ``exclude`` are patterns of files that are not registered although ``queries`` name them; each of the ``budgets`` is

@@ -35,7 +35,7 @@ class GroupKeeps(Enum):
     VALUES = auto()
     """Each value, with how often it is there."""
     ELEMENTS = auto()
-    """The same, of which it is the array: one without values is empty, and not NULL."""
+    """Each value with its number, for an array of them; an array without values is empty, not NULL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class _LimitReader:
         return found
 
     def _said(self, node: exp.Expr) -> Limits:
-        """The limits by a condition on times: for AND those of any part, for OR those of all alternatives."""
+        """The limits that a condition sets on times: AND sets those of each part, OR only those of all alternatives."""
         node = node.unnest()
         if isinstance(node, exp.Or):
             first, *others = node.flatten(unnest=False)

@@ -227,8 +227,8 @@ def _columns(tree: nodes.Tree) -> Iterator[tuple[str, str]]:
 def recent_rows(tree: nodes.Tree, catalog: Catalog) -> RecentRows | None:
     """The rows that a join with the newest row gives; None for another join, or a condition that says something else.
 
-    The condition is true of rows that are not much older than the newest one, of which the stream's is not newer, or of
-    those that are older by so much.
+    The condition compares a row's time with that of the newest row: how much older it may be at most, how much it must
+    be at least, or both.
     """
     if not isinstance(tree, nodes.Join) or not asks_for_newest(tree):
         return None

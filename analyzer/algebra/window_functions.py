@@ -23,7 +23,7 @@ class Looks(Enum):
     """At which rows of its partition a function looks."""
 
     SO_FAR = auto()
-    """Those up to its own, in order: ranks, of which a condition may select the first."""
+    """The rows up to its own in the order: ranks, whose first ones a condition may select."""
     BACK = auto()
     """The row at a distance before."""
     AHEAD = auto()

@@ -67,7 +67,7 @@ def evaluated_by(evaluate: Evaluate) -> Iterator[None]:
 
 
 def is_evaluated_elsewhere() -> bool:
-    """Whether another engine evaluates what is not known here."""
+    """Whether another engine evaluates the derived columns that are unknown here."""
     return _evaluator.get() is not None
 
 
