@@ -366,8 +366,8 @@ class Views:
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
             recent = recent_rows(tree, self.catalog)
-            goes = recent is not None and recent.timestamps is not None
-            rows = rows_of(recent.stream, recent.kept) if goes and recent is not None else left.rows
+            most = None if recent is None else recent.timestamps
+            rows = left.rows if recent is None or most is None else rows_of(recent.stream, most)
             return replace(left, tree=tree, schema=columns, rows=rows, below=None)
         mine, theirs = dict(left.sources), dict(right.sources)
         if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):

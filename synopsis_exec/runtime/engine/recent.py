@@ -1,4 +1,4 @@
-"""The rows of a stream that are not much older than its newest row, or older by so much: they go, or come, as it does.
+"""The rows of a stream that are not much older than its newest row, or old enough: they go, or come, as that comes.
 
 What changes are the rows that came and are shown, and those kept before that are now, less those that no longer are.
 """
@@ -46,7 +46,7 @@ class SqlRecent:
         gone = f"SELECT {listed(names, '-w AS w')} FROM {kept} WHERE {shown} AND NOT ({lasts})"
         waits = f"NOT ({old})" if self.timestamps is None else lasts
         return (
-            TickStatement(f"{came} UNION ALL {now_old} UNION ALL {gone}", at.delta),
+            TickStatement(" UNION ALL ".join([came, *([now_old] if self.wait else []), gone]), at.delta),
             TickStatement(f"DELETE FROM {kept} WHERE NOT ({waits})"),
             TickStatement(f"INSERT INTO {kept} SELECT {listed(names, 'w')} FROM {rows} WHERE {waits}"),
         )
