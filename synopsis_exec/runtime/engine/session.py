@@ -18,7 +18,7 @@ from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection, Statement
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
 
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
@@ -190,7 +190,11 @@ class Session:
 
     def read(self, sql: str) -> pa.Table:
         """The rows of a query that comes again."""
-        return self.database.sql(self._once(sql)).to_arrow_table()
+        return self.query(sql).to_arrow_table()
+
+    def query(self, sql: str) -> DuckDBPyRelation:
+        """A query that comes again, with its columns and their types, before it is executed."""
+        return self.database.sql(self._once(sql))
 
     def _once(self, sql: str) -> Statement:
         if sql not in self._parsed:

@@ -195,7 +195,7 @@ class SliceTables:
         """Let rows leave the database, and come back with what is computed of them."""
         import pyarrow as pa
 
-        query = self.session.database.sql(f"SELECT * FROM {rows}")
+        query = self.session.query(f"SELECT * FROM {rows}")
         known = dict(zip(query.columns, map(str, query.types), strict=True))
         known |= {f"c{n}": engine_type(kind) for n, (_, kind) in enumerate(node.given)}
         shown = (f"CAST({name} AS {_TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in known.items())
