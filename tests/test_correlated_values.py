@@ -31,6 +31,7 @@ BOUNDED = {
     "a number of values": f"SELECT p.b, (SELECT COUNT(DISTINCT q.b) FROM {NEAR}) AS n FROM S AS p",
     "a threshold": f"SELECT p.a, p.v FROM S AS p WHERE p.v > (SELECT AVG(q.v) FROM {NEAR})",
     "a scaled threshold": f"SELECT p.a FROM S AS p WHERE p.v + 1 > 2 * (SELECT MIN(q.v) FROM {NEAR}) - 1",
+    "without a name": f"SELECT (SELECT MIN(q.v) FROM {NEAR}), p.b, EXISTS (SELECT 1 FROM {BEFORE}) FROM S AS p",
     "of no rows": f"SELECT COALESCE((SELECT SUM(q.v) FROM {NEAR} AND q.v > 1), -7) AS s FROM S AS p",
     "two in a list": f"SELECT (SELECT MAX(q.v) FROM {BEFORE}) AS m, (SELECT COUNT(q.a) FROM {NEAR}) AS n FROM S AS p",
     "in the list and the condition": f"SELECT (SELECT MAX(q.v) FROM {BEFORE}) AS m FROM S AS p "

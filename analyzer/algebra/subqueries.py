@@ -187,7 +187,7 @@ class Subqueries:
             tree = nodes.Apply(
                 tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place)
             )
-            place.replace(made_column(name, self.positions.of(place)))
+            _replace(place, made_column(name, self.positions.of(place)), roots)
         return tree
 
     def _with_groups(self, tree: nodes.Tree, roots: list[exp.Expr], exists: bool = False) -> nodes.Tree:
@@ -200,7 +200,8 @@ class Subqueries:
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, operands = _asked(query)
             if exists and kind is nodes.ApplyKind.IN and len(operands) == 1:
-                tree = self._with_member(tree, query, place, operands[0])
+                tree, value = self._with_member(tree, query, place, operands[0])
+                _replace(place, value, roots)
                 continue
             grouped = None
             if kind is nodes.ApplyKind.SCALAR:
@@ -211,17 +212,19 @@ class Subqueries:
                 tree, value = grouped
                 if kind is nodes.ApplyKind.EXISTS:
                     value = exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))
-                place.replace(value)
+                _replace(place, value, roots)
         return tree
 
-    def _with_member(self, tree: nodes.Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr) -> nodes.Tree:
-        """``x IN (SELECT y FROM T WHERE c)`` as a value, of what EXISTS says; the same tree where that is not said.
+    def _with_member(
+        self, tree: nodes.Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr
+    ) -> tuple[nodes.Tree, exp.Expr]:
+        """``x IN (SELECT y FROM T WHERE c)`` as a value, of what EXISTS says; as it is where that is not said.
 
         TRUE if T has a row with c and y = x, NULL if it has one with c where y or x is NULL, and else FALSE.
         """
         value = _qualified(operand.copy(), (), self.columns(tree))
         if value is None or not isinstance(query, exp.Select) or len(query.expressions) != 1 or _of_any(query) is None:
-            return tree
+            return tree, place
         member = query.expressions[0].unalias()
         of_these = exp.EQ(this=exp.paren(member.copy()), expression=exp.paren(value.copy()))
         found = list[exp.Expr]()
@@ -230,14 +233,13 @@ class Subqueries:
             assert one is not None, "a plain SELECT"
             grouped = self._grouped(tree, self.lowered(one.where(condition, copy=False)), place)
             if grouped is None:
-                return tree
+                return tree, place
             tree = grouped[0]
             found.append(exp.Not(this=exp.Is(this=grouped[1], expression=exp.Null())))
         same, null, some = found
         unknown = exp.or_(null, exp.and_(exp.Is(this=exp.paren(value), expression=exp.Null()), some))
         cases = [exp.If(this=same, true=exp.true()), exp.If(this=unknown, true=exp.Null())]
-        place.replace(exp.Paren(this=exp.Case(ifs=cases, default=exp.false())))
-        return tree
+        return tree, exp.Paren(this=exp.Case(ifs=cases, default=exp.false()))
 
     def _grouped(self, tree: nodes.Tree, asked: nodes.Tree, place: exp.Expr) -> tuple[nodes.Tree, exp.Expr] | None:
         """The tree with the aggregates of a correlated subquery, and its value; None for others.
@@ -396,6 +398,12 @@ def _asked(query: exp.Query) -> tuple[exp.Expr, nodes.ApplyKind | None, list[exp
         case exp.Subquery() if not isinstance(around.parent, exp.Any | exp.All):
             return around, nodes.ApplyKind.SCALAR, []
     return around or query, None, []
+
+
+def _replace(place: exp.Expr, value: exp.Expr, roots: list[exp.Expr]) -> None:
+    """Put a value in the place of an expression, which may be one of the roots itself."""
+    place.replace(value)
+    roots[:] = [value if one is place else one for one in roots]
 
 
 def _of_any(query: exp.Query) -> exp.Select | None:
