@@ -6,7 +6,7 @@ time in the key an entry goes when its time is over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -127,7 +127,7 @@ def _grouped(scope: SelectScope, item: FromItem, rejected: Rejected) -> tuple[Ed
     group = scope.select.args.get("group")
     own = [*scope.select.walk(prune=lambda node: isinstance(node, exp.Query) and node is not scope.select)]
     calls = [one for one in own if isinstance(one, exp.AggFunc) and not isinstance(one.parent, exp.Window)]
-    if (group is None and not calls) or (group is not None and _names_time(group, item)):
+    if (group is None and not calls) or (group is not None and any(_names_time(key, item) for key in _keys(scope))):
         return ()
     key, name = _bucket(item)
     shown = key
@@ -137,13 +137,34 @@ def _grouped(scope: SelectScope, item: FromItem, rejected: Rejected) -> tuple[Ed
     return rejected.layout.group_key(scope.select, key, shown, name)
 
 
+def _keys(scope: SelectScope) -> Iterator[exp.Expr]:
+    """The expressions of a GROUP BY, also of items that it names by their numbers or aliases."""
+    shown = scope.select.expressions
+    aliases = {one.alias.lower(): one for one in shown if isinstance(one, exp.Alias)}
+    for key in scope.select.args["group"].expressions:
+        yield key
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.this) <= len(shown):
+            yield shown[int(key.this) - 1]
+        elif isinstance(key, exp.Column) and not key.table and key.name.lower() in aliases:
+            yield aliases[key.name.lower()]
+
+
 def _partitioned(scope: SelectScope, item: FromItem, rejected: Rejected) -> tuple[Edit, ...]:
-    """One more expression of every PARTITION BY of a SELECT that has no time in it."""
+    """One more expression of every PARTITION BY of a SELECT that has no time in it; none where rows would be alone."""
     own = scope.select.walk(prune=lambda node: isinstance(node, exp.Query) and node is not scope.select)
     windows = [one for one in own if isinstance(one, exp.Window)]
     parts = [(one, one.args.get("partition_by") or ()) for one in windows]
-    untimed = [one for one, by in parts if not any(_names_time(part, item) for part in by)]
-    return tuple(edit for one in untimed for edit in rejected.layout.partition(one, _bucket(item)[0]))
+    untimed = [(one, by) for one, by in parts if not any(_names_time(part, item) for part in by)]
+    if len(scope.items) == 1 and any(_is_alone(item, by) for _, by in untimed):
+        return ()
+    return tuple(edit for one, _ in untimed for edit in rejected.layout.partition(one, _bucket(item)[0]))
+
+
+def _is_alone(item: FromItem, partition: Sequence[exp.Expr]) -> bool:
+    """Whether no two rows of an item agree in a partition's columns and in the column that says when they are over."""
+    names = {item.closing.lower(), *(part.name.lower() for part in partition if isinstance(part, exp.Column))}
+    places = {place for place, column in enumerate(item.view.schema) if column.name.lower() in names}
+    return any(key <= places for key in item.view.keys)
 
 
 def _names_time(node: exp.Expr, item: FromItem) -> bool:
