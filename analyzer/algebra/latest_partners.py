@@ -5,7 +5,8 @@ SELECT S.k, T.v FROM S ASOF LEFT JOIN T ON T.k = S.k AND T.ts <= S.ts
       ROWS UNBOUNDED PRECEDING) AS v, _s FROM (SELECT k, ts, 1 AS _s, NULL AS v FROM S
         UNION ALL SELECT k, ts, 0, v FROM T WHERE k IS NOT NULL)) AS S WHERE _s = 1
 
-A row of S sees the latest row of T with its key that is no later; so an entry is kept for each key, and no row.
+A row of S sees the latest row of T with its key that is no later; so an entry is kept for each key, and no row. With
+T.ts >= S.ts - INTERVAL 1 HOUR, too, the values are those of a frame of an hour, RANGE INTERVAL 1 HOUR PRECEDING.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.calls import interval_syntax, microseconds
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.syntax import conjuncts, null_of
+from streambound.analyzer.types import Family
 
 ColumnsOf = Callable[[exp.Expr], Schema]
 """The columns of an entry of FROM."""
@@ -101,10 +104,12 @@ class _Latest:
     own: list[exp.Expr] = field(default_factory=list)
     time: tuple[str, ViewColumn, bool] | None = None
     """The times that are compared, and whether one is earlier than the other."""
+    within: int | None = None
+    """How much earlier it may be, in the unit of the times."""
 
     def read(self) -> bool:
         """Read the condition; whether it is one of equal columns, and one of times."""
-        for part in self.asked.parts:
+        for part in (one for whole in self.asked.parts for one in _limits(whole)):
             node = part.unnest()
             if all(self._mine(one) is not None for one in node.find_all(exp.Column)):
                 self.own.append(part)
@@ -113,6 +118,9 @@ class _Latest:
                 return False
             kind: type[exp.Expr] = type(node)
             sides = node.left, node.right
+            if (length := self._length(kind, *sides)) is not None and self.within is None:
+                self.within = length
+                continue
             if self._theirs(node.left) is not None or kind in _LATER:
                 kind, sides = _LATER.get(kind, kind), sides[::-1]
             mine, theirs = self._mine(sides[0]), self._theirs(sides[1])
@@ -128,6 +136,17 @@ class _Latest:
         known = all(self._mine(one) is not None for value in values for one in value.find_all(exp.Column))
         typed = all(type_of(value, self.inner)[0] is not None for value in values)
         return self.time is not None and known and typed and all(one.type is not None for one in self.outer)
+
+    def _length(self, kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> int | None:
+        """The length that ``T.ts >= S.ts - length`` says, or ``S.ts < T.ts + length``; None of another condition."""
+        if kind in _LATER:
+            kind, left, right = _LATER[kind], right, left
+        theirs, before = _apart(left, exp.Sub)
+        mine, after = _apart(right, exp.Add)
+        one, other = self._mine(mine), self._theirs(theirs)
+        length = before + after - (kind is exp.LT) if before is not None and after is not None else 0
+        is_time = one is not None and other is not None and one.time and other.time
+        return length if kind in (exp.LTE, exp.LT) and is_time and length > 0 else None
 
     def made(self) -> exp.Subquery | None:
         """The rows with what is shown of the latest one."""
@@ -156,7 +175,8 @@ class _Latest:
             right.set("where", exp.Where(this=exp.and_(*[one.copy() for one in self.own], *there, copy=False)))
         both = exp.Union(this=left, expression=right, distinct=False)
         keys = [exp.Ordered(this=_column(time), nulls_first=True)]
-        keys.append(exp.Ordered(this=_column(self.side), desc=earlier, nulls_first=not earlier))
+        if self.within is None:
+            keys.append(exp.Ordered(this=_column(self.side), desc=earlier, nulls_first=not earlier))
         calls = [
             exp.alias_(self._over(exp.LastValue(this=_column(name)), keys), name, quoted=True) for name in self.shown
         ]
@@ -211,10 +231,23 @@ class _Latest:
     def _over(self, call: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
         counted = exp.Where(this=exp.EQ(this=_column(self.side), expression=exp.Literal.number(0)))
         spec = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+        if self.within is not None:
+            spec.set("kind", "RANGE")
+            spec.set("start", self._written(self.within))
+            if self.time is not None and self.time[2]:
+                spec.set("end", self._written(1))
+                spec.set("end_side", "PRECEDING")
         return exp.Window(
             this=exp.Filter(this=call, expression=counted), partition_by=list(map(_column, self.keys)),
             order=exp.Order(expressions=[one.copy() for one in keys]), spec=spec, over="OVER",
         )  # fmt: skip
+
+    def _written(self, length: int) -> exp.Expr:
+        """A length of time, as the end of a frame."""
+        assert self.time is not None, "it was read"
+        kind = self.time[1].type
+        is_timestamp = kind is not None and kind.family is Family.TIMESTAMP
+        return interval_syntax(length) if is_timestamp else exp.Literal.number(length)
 
     def _mine(self, node: exp.Expr) -> ViewColumn | None:
         """The column of the latest row that an expression is; None for any other expression."""
@@ -223,6 +256,25 @@ class _Latest:
     def _theirs(self, node: exp.Expr) -> ViewColumn | None:
         """The column of the rows that ask."""
         return _only(node, self.outer, self.inner)
+
+
+def _limits(part: exp.Expr) -> list[exp.Expr]:
+    """A condition as its conjuncts: BETWEEN is two."""
+    node = part.unnest()
+    if not isinstance(node, exp.Between) or node.args.get("symmetric"):
+        return [part]
+    return [exp.GTE(this=node.this, expression=node.args["low"]), exp.LTE(this=node.this, expression=node.args["high"])]
+
+
+def _apart(node: exp.Expr, kind: type[exp.Expr]) -> tuple[exp.Expr, int | None]:
+    """A time, and how much is added to it, or taken from it, as ``kind`` says; None for what is no fixed length."""
+    node = node.unnest()
+    if not isinstance(node, kind):
+        return node, 0
+    length = node.expression.unnest()
+    if isinstance(length, exp.Literal) and not length.is_string and length.name.isdigit():
+        return node.this, int(length.name)
+    return node.this, microseconds(length)
 
 
 def _only(node: exp.Expr, given: Schema, hides: Schema) -> ViewColumn | None:

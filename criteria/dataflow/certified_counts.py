@@ -101,10 +101,12 @@ class CertifiedCounts:
         return made
 
     def _recent(self, count: StateCount) -> Json:
-        """Rows that came at some timestamps."""
+        """Rows that came at some timestamps, of each part of a union."""
         assert count.closing is not None, "they have a time"
-        made = self._count(count)
-        return made | {"rule": "recent", "number": count.closing.wait, "closing": made["closing"][:1]}
+        if isinstance(count.why, SumOfCounts):
+            self.nodes.parts(count.why.view)
+            return self._at(count.why.view.tree, "parts", count) | {"of": [*map(self._recent, count.why.counts)]}
+        return self._count(count) | {"rule": "recent", "number": count.closing.wait}
 
     def _of_side(self, tree: Tree, state: OperatorState, count: StateCount) -> Json:
         """The reason for the number of waiting rows of a side, by the facts of pairs, from their arrival on."""

@@ -321,6 +321,13 @@ def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -
 
 def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
     """The rows that an append-only view, closing by arrival time, adds at a number of timestamps."""
+    if view.parts:
+        parts = [open_rows(part, timestamps) for part in view.narrowed(view.columns).parts]
+        counts = tuple(one for one in parts if one is not None)
+        if len(counts) < len(parts):
+            return None
+        size, closing = total(one.size for one in counts), counts[0].closing
+        return StateCount(size, Retention.TIME, closing, why=SumOfCounts(view, counts))
     for place, column in enumerate(view.columns):
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)

@@ -34,6 +34,7 @@ from streambound.criteria.wording import limits_help
 
 _GROUP = "nothing bounds {}, a group's key: there is a group for each of its values"
 _PARTITION = "nothing bounds {}, a partition's key: there is a partition for each of its values"
+_LATEST = "nothing bounds {}: the latest row of each of its values must be remembered"
 _VALUES = "nothing bounds {}, and all of its values in a group are remembered"
 _DISTINCT = "nothing bounds {}: DISTINCT must remember every value it has ever returned"
 _ASKED_FOR = "nothing bounds {}, and the subquery is asked for each of its values: every value must be remembered"
@@ -51,6 +52,7 @@ _WINDOW = "take it over a window of time: OVER (PARTITION BY window(ts, '1 hour'
 _PARTNERS = (
     "limit how much later a partner may come: T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs"
 )
+_OLDEST = "limit how much older it may be, as T.ts >= S.ts - INTERVAL 1 HOUR in the same condition"
 _ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
 _GROWS = "the values of {} may grow with each step: every one must be remembered"
 _ENDS = "give the step a condition that ends it, as in WHERE depth < 10"
@@ -140,7 +142,9 @@ class _Findings:
                 own = calls if state.window is None else state.window.calls
                 for node in dict.fromkeys(node for call in own for node in call.partition):
                     if any(given.columns[place].values.size is None for place in given.read_by(node)):
-                        yield self._violation(state, _PARTITION, WrittenColumn(node.syntax, given))
+                        words = _PARTITION if is_placed(node.syntax) else _LATEST
+                        words = _ASKED_FOR if isinstance(tree.syntax, exp.Subquery) else words
+                        yield self._violation(state, words, WrittenColumn(node.syntax, given))
             case nodes.Join():
                 yield from self._of_side(state, tree)
             case nodes.Distinct() | nodes.Union() | nodes.Project():
@@ -267,6 +271,10 @@ def _made_of(tree: nodes.Tree) -> nodes.Tree:
 def _way_out(operator: nodes.Tree) -> str:
     """What to do about an operator that nothing bounds."""
     match operator:
+        case nodes.Over(syntax=exp.Subquery()):
+            return _ASKED
+        case nodes.Over(calls=calls) if any(not is_placed(one.syntax) for call in calls for one in call.partition):
+            return _OLDEST
         case nodes.Over(calls=calls):
             ranked = any(map(is_rank, calls))
             return f"{_FIRST if ranked else _IN_ORDER}, or {_WINDOW}"

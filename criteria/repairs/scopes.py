@@ -216,11 +216,12 @@ def _items(select: exp.Select, items: Mapping[Place, nodes.Tree], views: Views) 
 
 
 def _around(select: exp.Select) -> exp.Select | None:
-    """The SELECT whose names a subquery sees; None for one that stands in a FROM, or a WITH."""
+    """The SELECT whose names a subquery sees; None for one that stands in a FROM, but behind LATERAL, or in a WITH."""
     node: exp.Expr = select
     while node.parent is not None:
         parent = node.parent
-        if isinstance(parent, exp.From | exp.CTE) or (isinstance(parent, exp.Join) and node.arg_key == "this"):
+        joined = isinstance(parent, exp.Join) and node.arg_key == "this" and not isinstance(node, exp.Lateral)
+        if isinstance(parent, exp.From | exp.CTE) or joined:
             return None
         if isinstance(parent, exp.Select):
             return parent

@@ -104,10 +104,15 @@ class Counts:
 
     def recent(self, claim: ClaimedStateCount, node: PlanNode, timestamps: int) -> Quantity:
         """The rows that a node, whose rows come with their time, adds at a number of timestamps."""
+        several = parts(node) if claim.rule == "parts" and self.is_of(claim, node) else []
+        if several and len(several) == len(claim.of):
+            each = [self.recent(one, part, timestamps) for one, part in zip(claim.of, several, strict=True)]
+            return self.agreed(claim.size, total(each))
         chosen, rows = [one.source for one in claim.sources], counted(node)
-        column = self.facts.column_of(claim.closing[0] if len(claim.closing) == 1 else None)
+        column = self.facts.column_of(claim.closing[0] if len(claim.closing) == 2 else None)
         every = claim.number == timestamps and not claim.columns and sorted(chosen) == sorted(sources(node))
         time = self.facts.time(claim.closing[0], node, column)
+        every = every and not self.facts.values(claim.closing[1], node, column).null
         if claim.rule != "recent" or not every or not self.is_of(claim, node) or not (time.is_now and only_grows(node)):
             raise RejectedError("rows that do not come with their time, or are counted as others")
         closing = ClosingFacts(column, timestamps, time)

@@ -1102,6 +1102,18 @@ SELECT S.v, T.v AS w FROM S ASOF JOIN T ON S.b = T.b AND S.ts > T.ts WHERE S.v >
 SELECT S.v, q.w, q.a FROM S LEFT JOIN LATERAL (SELECT T.v + 1 AS w, a FROM T WHERE T.b = S.b AND T.ts <= S.ts AND T.v > 0 ORDER BY T.ts DESC LIMIT 1) AS q ON true
 -- bounded: 4
 
+-- not in DuckDB: the latest row of a window
+SELECT S.a, q.v, q.b FROM S LEFT JOIN LATERAL (SELECT T.v, T.b FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 3 AND S.ts ORDER BY T.ts DESC LIMIT 1) AS q ON TRUE
+-- bounded: 12
+
+-- not in DuckDB: the latest of the rows before
+SELECT S.v, q.v AS w FROM S JOIN LATERAL (SELECT T.v FROM T WHERE T.a = S.a AND S.ts > T.ts AND S.ts < T.ts + 3 ORDER BY T.ts DESC LIMIT 1) AS q WHERE S.b > 0
+-- bounded: 8
+
+-- frames of rows of two streams
+SELECT a, COUNT(*) FILTER (WHERE s = 0) OVER (PARTITION BY a ORDER BY ts RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) AS n FROM (SELECT a, ts, 1 AS s FROM S UNION ALL SELECT b, ts, 0 FROM T) AS u
+-- bounded: 12
+
 SELECT S.a, T.v AS w FROM S ASOF LEFT JOIN T ON S.a = T.a AND S.ts >= T.ts
 -- unbounded
 

@@ -1,0 +1,47 @@
+"""The latest row of another stream, of a window of time: what DuckDB's LATERAL says, and the way out without one."""
+
+from __future__ import annotations
+
+import pytest
+
+from streambound import check
+from support.circuits import checked_circuit, in_duckdb, in_the_end, random_ends, random_rows, run_circuit
+from support.profiles import MORE
+
+COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
+CATALOG = {"streams": {name: {"timestamp": "ts", "columns": COLUMNS, "max_per_timestamp": 1} for name in "ST"}}
+LATEST = (
+    "SELECT S.a, S.ts, q.v, q.b FROM S {} JOIN LATERAL "
+    "(SELECT T.v, T.b FROM T WHERE {} ORDER BY T.ts DESC LIMIT 1) AS q"
+)
+WINDOWS = {
+    "an hour": ("LEFT", "T.a = S.a AND T.ts <= S.ts AND T.ts >= S.ts - 3"),
+    "between": ("", "T.ts BETWEEN S.ts - 2 AND S.ts AND T.b = S.b AND T.v > 0"),
+    "before": ("LEFT", "T.a = S.a AND S.ts > T.ts AND S.ts < T.ts + 4"),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_the_latest_rows_are_those_of_duckdb(name: str) -> None:
+    """Of rows at different times, so that there is no choice."""
+    sql = f"{LATEST.format(*WINDOWS[name])} ON TRUE"
+    checked, printed = checked_circuit(sql, CATALOG), 0
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    for seed in range(12 * MORE):
+        drawn = random_rows(1, seed, 25)
+        rows = {stream: [*{row["ts"]: row for row in several}.values()] for stream, several in drawn.items()}
+        ticks = random_ends(sorted({row["ts"] for several in rows.values() for row in several}), 5)
+        run = run_circuit(checked, rows, ticks=ticks)
+        assert in_the_end(run.printed) == in_duckdb(sql, rows)
+        assert run.peak <= checked.circuit_bound.entries.value
+        printed += len(run.printed)
+    assert printed > 20
+
+
+@pytest.mark.parametrize("join", [LATEST.format("LEFT", "T.a = S.a AND T.ts <= S.ts") + " ON TRUE",
+                                  "SELECT S.b, T.v FROM S ASOF JOIN T ON T.a = S.a AND T.ts < S.ts"])  # fmt: skip
+def test_a_latest_row_of_any_age_is_repaired_by_a_window(join: str) -> None:
+    (found,) = check(join, CATALOG)
+    assert found.verdict == "unbounded"
+    assert "the latest row of each of its values" in found.diagnostics[0].message
+    assert found.repairs[0].title == "require S.ts within 10 after T.ts"
