@@ -99,9 +99,9 @@ def read_period(
     if "period" not in entry:
         alone = next((key for key in _ONLY_PERIODS if key in entry and key != "key"), None)
         if alone is not None:
-            raise reader.fail(f"{alone} is for rows with a period", (*path, alone), 'add period = ["begin", "end"]')
+            raise reader.fail(f"{alone} is for rows with a period", (*path, alone), 'add period = ["begin", "end"], or leave it out')
         if "key" in entry:
-            raise reader.fail("key is for rows with a period", (*path, "key"), 'add period = ["begin", "end"]')
+            raise reader.fail("key is for rows with a period", (*path, "key"), 'add period = ["begin", "end"], or leave it out')
         return None
     begin, end = _bounds(reader, entry, columns, path)
     if time is not None and time.name != begin.name:
