@@ -92,6 +92,9 @@ def read_time(reader: TomlReader, value: object) -> TimeDomain | None:
     raise reader.fail("time.domain has integers, dates or timestamps", where, remedy)
 
 
+_NO_PERIOD = 'add period = ["begin", "end"], or leave it out'
+
+
 def read_period(
     reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column | None, path: Path
 ) -> PeriodRows | None:
@@ -99,9 +102,9 @@ def read_period(
     if "period" not in entry:
         alone = next((key for key in _ONLY_PERIODS if key in entry and key != "key"), None)
         if alone is not None:
-            raise reader.fail(f"{alone} is for rows with a period", (*path, alone), 'add period = ["begin", "end"], or leave it out')
+            raise reader.fail(f"{alone} is for rows with a period", (*path, alone), _NO_PERIOD)
         if "key" in entry:
-            raise reader.fail("key is for rows with a period", (*path, "key"), 'add period = ["begin", "end"], or leave it out')
+            raise reader.fail("key is for rows with a period", (*path, "key"), _NO_PERIOD)
         return None
     begin, end = _bounds(reader, entry, columns, path)
     if time is not None and time.name != begin.name:
