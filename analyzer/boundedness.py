@@ -1,6 +1,6 @@
 """Local facts of one branch, computed once: boundedness, finiteness, `later`, joins and their harm.
 
-Paper, Definition 5 (boundedness); theory §4 (`later`, harmless joins, types). Rules combine these facts; none
+Paper, Definition 5 (boundedness); docs/theory-bags.md (`later`, harmless joins, types). Rules combine these facts; none
 recomputes one.
 """
 
@@ -113,7 +113,7 @@ class Facts:
 
     @cached_property
     def later(self) -> dict[str, tuple[str, ...]]:
-        """For every stream S, the infinite streams T whose ``T.ts − S.ts`` has no upper bound (theory §4)."""
+        """For every stream S, the infinite streams T whose ``T.ts − S.ts`` has no upper bound."""
         return {
             source.alias: tuple(t for t in self.infinite if t != source.alias and self.lag(t, source.alias) is None)
             for source in self.branch.streams
@@ -193,7 +193,7 @@ class Facts:
         return any(matrix.equal(node, anchor) for anchor in self._anchors[self.closure.sort(x)])
 
     def bounded(self, x: Attribute) -> bool:
-        """Whether an attribute has finitely many values in results (Definition 5; theory §4, "Types")."""
+        """Whether an attribute has finitely many values in results (Definition 5; docs/theory-bags.md, "Types")."""
         if x in self.closure.null or x in self.finite_attributes or self._is_finite(x) or self.one_value(x):
             return True
         return self.bounded_above(x) and self.bounded_below(x)
@@ -366,7 +366,7 @@ class Facts:
         return {own: tuple(joins) for own, joins in found.items()}
 
     def harmless(self, own: Attribute, join: JoinConstraint) -> bool:
-        """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
+        """Whether a join needs only finitely many values of ``own`` (docs/theory-bags.md).
 
         ``A − B ≤ c`` is harmless for A when A has an upper and B a lower bound, and for B when B has a lower
         and A an upper bound: outside those bounds the outcome does not depend on the value. Over dense types it is

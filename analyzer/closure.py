@@ -1,4 +1,4 @@
-"""P+: everything a branch's conditions imply, one difference-bound matrix per sort (theory §1, "P+").
+"""P+: everything a branch's conditions imply, one difference-bound matrix per sort (docs/theory-conditions.md).
 
 Sorts are never compared with each other: application time, discrete values, dense numbers, strings.
 """

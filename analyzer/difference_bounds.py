@@ -1,4 +1,4 @@
-"""Difference-bound matrices: the closure of constraints ``x − y ≤ c`` (theory §1, "P+").
+"""Difference-bound matrices: the closure of constraints ``x − y ≤ c`` (docs/theory-conditions.md).
 
 Node 0 stands for the constant 0. Over integers ``x < y`` is ``x − y ≤ −1``. Over a dense order it is
 ``x − y ≤ 0`` with a strictness mark; both are one integer here: ``c`` is kept as ``c · scale``, minus 1 when

@@ -61,7 +61,7 @@ class DataType:
 
     @property
     def discrete(self) -> bool:
-        """Whether finitely many values lie between two bounds (theory: "Types").
+        """Whether finitely many values lie between two bounds (docs/theory-bags.md, "Types").
 
         >>> parse_type("bigint").discrete, parse_type("decimal(9,2)").discrete, parse_type("double").discrete
         (True, True, False)
@@ -103,7 +103,7 @@ class DataType:
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """The least and the greatest value of a type that is a domain by itself (theory: "Values"); None for others.
+        """The least and the greatest value of a type that is a domain by itself (docs/theory.md); None for others.
 
         >>> parse_type("tinyint").range, parse_type("int").range
         ((-128, 127), None)

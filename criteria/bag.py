@@ -1,4 +1,4 @@
-"""The bag criterion (theory §4), exact for one select-project-join query.
+"""The bag criterion (docs/theory-bags.md), exact for one select-project-join query.
 
 Bounded iff for every infinite stream S with ``later(S)`` not empty and every attribute A of S: (i) if A is projected,
 it is bounded, and the time of S is not projected; (ii) every non-redundant join of A with a stream in ``later(S)`` is

@@ -1,4 +1,4 @@
-"""Cases of a set query's branch in each of which one extremum per component is enough (theory §4, set criterion (3)).
+"""Cases of a set query's branch in each of which one extremum per component is enough (docs/theory-sets.md, "Cases").
 
 In ``T.b < S.a AND S.a < T.c AND T.b <= 0 AND 0 <= T.c`` no value of ``S.a`` depends on both attributes of ``T``: where
 ``S.a <= 0`` the second condition holds anyway, where ``S.a > 0`` the first one does. Kept together, the best pairs

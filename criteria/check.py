@@ -216,7 +216,7 @@ def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: b
 def _of_lowered(
     statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, joining: bool = False
 ) -> Checked:
-    """The verdict of what a statement means: of joins alone by theory §4, without the rules for other operators."""
+    """The verdict of what a statement means: of joins alone by their criteria, without rules for other operators."""
     if lowered.query is None:
         if (found := _beyond_joins(statement, catalog, lowered, proving, joining)) is not None:
             return found

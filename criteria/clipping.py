@@ -1,4 +1,4 @@
-"""How far values must be told apart: limits outside which the future cannot tell them apart (theory §4, "harmless").
+"""How far values must be told apart: limits outside which the future cannot tell them apart (docs/theory-bags.md).
 
 A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. The limits of what is still
 to come are constants and relations' extreme values, or, where there are none, values of finite streams: those that the

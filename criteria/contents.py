@@ -1,4 +1,4 @@
-"""What the tables of a branch keep of partial matches: the values that the future still needs (theory §4).
+"""What the tables of a branch keep of partial matches: the values that the future still needs (docs/theory-bags.md).
 
 Relations are joined as soon as a stream that they are joined with has a tuple, so that a stream's attribute compared
 with a relation need not be remembered for that comparison; or, if they are `Contents.late`, when a second one has.

@@ -1,4 +1,4 @@
-"""Whether a witness tells all subsets of its elements apart, by the results that the probes get (theory §4).
+"""Whether a witness tells all subsets of its elements apart, by the probes' results (docs/theory-witnesses.md).
 
 Checked by a brute-force evaluation (`criteria.results`); `recheck.oracle.prove` does it again, by batch SQL over
 all prefixes.

@@ -1,4 +1,4 @@
-"""What a table of a set query keeps of unbounded attributes: one extremum, instead of their values (theory §4, (3)).
+"""What a table of a set query keeps of unbounded attributes: one extremum, not their values (docs/theory-sets.md).
 
 A partial match limits what is still to come: ``X.A < Y.B`` limits ``X.A`` by ``Y.B``. A set asks only whether some
 match is completed, so that of two matches with the same key the one with the weaker limits is enough.

@@ -1,7 +1,7 @@
 """The verdict by Theorems 1 and 2 alone, as the paper claims them: `check --criteria paper`.
 
 Theorem 1 is claimed necessary and sufficient for bags, Theorem 2 sufficient for sets. Neither claim holds
-(docs/theory-errors.md), so this verdict is for comparison and gates nothing by default.
+(docs/theory-paper.md), so this verdict is for comparison and gates nothing by default.
 """
 
 from __future__ import annotations

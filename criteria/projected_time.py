@@ -1,4 +1,4 @@
-"""Event time in the select list (theory §4, "Event time in the select list").
+"""Event time in the select list (docs/theory-times.md).
 
 The application time of a stream is an attribute that nothing bounds, so (i) asks of it what it asks of others: that no
 stream may come later. Then every table keeps the stream's age anyway, since it drops entries by it. Of a set, a

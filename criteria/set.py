@@ -1,4 +1,4 @@
-"""The set criterion (theory §4), sufficient; a violation of (3) alone is reported as unknown.
+"""The set criterion (docs/theory-sets.md), sufficient; a violation of (3) alone is reported as unknown.
 
 Bounded if (1) every projected attribute of an infinite stream is bounded (where a time in the select list tells when a
 result is too old to come again: of a remembered stream); (2) every equality join with a stream in

@@ -1,4 +1,4 @@
-"""The synopsis of a bounded branch: one table per realisable set of streams (theory §4, "Why it suffices").
+"""The synopsis of a bounded branch: one table per realisable set of streams (docs/theory-bags.md).
 
 A set D of streams is *realisable* if no stream outside is forced to be at most as new as one inside. Its table maps the
 values that the future still needs of a partial match of D (clipped where only an interval matters) and the timestamps
@@ -35,7 +35,7 @@ class Independence:
     Two streams are *neighbours* if one of them is never newer than the other, if they are joined with the same
     relations, or if a window between them is narrower than the time for which their tables hold tuples. Others are
     independent: the matches of a realisable set are those of its *parts*, the components of neighbours, joined as the
-    conditions between them say (docs/theory-bags.md).
+    conditions between them say (docs/theory-bounds.md).
 
     ``needs`` gives for every stream those that are never newer, itself among them; ``windows`` how much newer than it
     each other one may be, as far as that is limited; ``linked`` the pairs that are neighbours for other reasons. More

@@ -1,4 +1,4 @@
-"""What tables of partial matches hold: the attributes of a key, the timestamps, the streams (theory §4)."""
+"""What tables of partial matches hold: the attributes of a key, the timestamps, the streams (docs/theory-bags.md)."""
 
 from __future__ import annotations
 

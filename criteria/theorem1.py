@@ -1,6 +1,6 @@
 """Theorem 1 of the paper (bag, at least two infinite streams), clause by clause.
 
-The paper claims it necessary and sufficient. It is only sufficient (docs/theory-errors.md): the bag criterion decides.
+The paper claims it necessary and sufficient. It is only sufficient (docs/theory-paper.md): the bag criterion decides.
 """
 
 from __future__ import annotations

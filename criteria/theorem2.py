@@ -1,6 +1,6 @@
 """Theorem 2 of the paper (set), clause by clause.
 
-The paper claims it sufficient; it is not sound (docs/theory-errors.md), so the set criterion decides.
+The paper claims it sufficient; it is not sound (docs/theory-paper.md), so the set criterion decides.
 """
 
 from __future__ import annotations

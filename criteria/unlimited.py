@@ -1,4 +1,4 @@
-"""Tables for a query that need not be bounded: those of theory §4, whose keys hold whole values where none are clipped.
+"""Tables for a query that need not be bounded: keys hold whole values where none are clipped (docs/theory-bags.md).
 
 The tables and how matches grow are right for every select-project-join query; only that there are finitely many keys
 takes the criterion. Where it does not hold, a table has at most as many entries as its streams have brought matches.

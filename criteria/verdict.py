@@ -1,4 +1,4 @@
-"""The one function that takes a query to its verdict (theory §4), with the paper's theorems beside it.
+"""The one function that takes a query to its verdict (docs/theory.md), with the paper's theorems beside it.
 
 *Bounded* when the criterion holds, *unbounded* when a witness is found, *unknown* otherwise.
 """

@@ -1,8 +1,8 @@
 """The ways in which partial matches grow: which streams' tuples arrive together, and which tables they are joined with.
 
 A match of a set of streams is found at its newest timestamp: the tuples of that timestamp arrive, the others are
-remembered (theory §4). A way is a choice of which arrive that the conditions on timestamps allow. As each of them
-concerns two streams, all ways are found without looking at sets that are none.
+remembered (docs/theory-bounds.md). A way is a choice of which arrive that the conditions on timestamps allow. As each
+of them concerns two streams, all ways are found without looking at sets that are none.
 """
 
 from __future__ import annotations

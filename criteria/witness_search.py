@@ -266,7 +266,7 @@ def _set_drafts(facts: Facts) -> Iterator[WitnessPlan]:
 
 
 def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
-    """Set criterion (3): two extrema whose best combinations are unboundedly many (theory §3's construction).
+    """Set criterion (3): two extrema whose best combinations are unboundedly many (docs/theory-paper.md, `pareto`).
 
     The more useful the one attribute's value in an element, the less useful the other's, so that each element is the
     best for one probe. Where both limit one attribute to come, its value within the limits tells the element.

@@ -3,8 +3,8 @@
 ``a >= 1 AND a < 5  <->  [1, 4]`` over integers; ``x < y OR x = y  <->  (-∞, 0]`` of ``x - y``.
 
 Long lists of values stay one condition, so that they split nothing: ``a = 1 OR a = 5 OR …  ->  a IN (1, 5, …)``. A
-list bounds its attribute from both sides, so that to the criteria it is what a declared list is (theory §4, "Types").
-Short lists are alternatives like any other: then each of their values is a constant of its branch.
+list bounds its attribute from both sides, so that to the criteria it is what a declared list is (docs/theory-bags.md,
+"Types"). Short lists are alternatives like any other: then each of their values is a constant of its branch.
 """
 
 from __future__ import annotations

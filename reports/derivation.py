@@ -237,11 +237,11 @@ def paper_note(decision: Decision, result: CriterionResult) -> str:
     name = _PAPER[result.name]
     if result.holds:
         unsound = decision.verdict is not Verdict.BOUNDED
-        return f"{name} of the paper holds" + (", but it is not sound: see docs/theory-errors.md" if unsound else "")
+        return f"{name} of the paper holds" + (", but it is not sound: see docs/theory-paper.md" if unsound else "")
     broken = listed(dict.fromkeys(violation.condition for violation in result.violations))
     unnecessary = decision.verdict is Verdict.BOUNDED
     return f"{name} of the paper is violated at {broken}" + (
-        ", but it is not necessary: see docs/theory-errors.md" if unnecessary else ""
+        ", but it is not necessary: see docs/theory-paper.md" if unnecessary else ""
     )
 
 

@@ -1,4 +1,4 @@
-"""Relations that are joined when the partner comes, where that takes fewer entries (theory §4, "Late relations").
+"""Relations that are joined when the partner comes, where that takes fewer entries (docs/theory-bags.md).
 
 Random queries that join them late wherever they can are in `runtime/test_synopsis.py`.
 """

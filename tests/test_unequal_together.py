@@ -1,4 +1,4 @@
-"""`a <> b` as a test where partners meet: one table instead of one for each half (theory §4, "The bound M").
+"""`a <> b` as a test where partners meet: one table instead of one for each half (docs/theory-bounds.md).
 
 Random queries that are not split wherever they can are in `runtime/test_synopsis.py`.
 """

@@ -1,4 +1,4 @@
-"""The rule of a maximal select-project-join block: the exact criteria of theory §4, and the tables of its bound.
+"""The rule of a maximal select-project-join block: its criterion (docs/theory-bags.md, -sets.md) and its tables.
 
 A block is bounded if (i) the columns that it has to keep of each stream are bounded, and (ii) its joins with streams
 that come later are harmless. Sets have a criterion of their own. Outer, semi and anti joins of two streams are decided

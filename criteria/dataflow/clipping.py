@@ -1,4 +1,4 @@
-"""How far values that wait are told apart: a join with limits on both sides is harmless beyond these (theory §4, D5).
+"""How far waiting values are told apart: a join with limits on both sides is harmless beyond (docs/theory-bags.md; D5).
 
 ``S.v <= W.n`` with W.n >= 0 and S.v <= 9: all S.v up to 0 fare alike, so that 10 values are told apart. So it is of
 ``S.v <> W.n``. Where only the existence of a row is asked, of ``T.v < S.v`` the least T.v is enough (B1).

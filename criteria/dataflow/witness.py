@@ -133,7 +133,7 @@ def states_without_size(operation: Operation, above: Operation | None = None) ->
 
 
 def _of_joins(query: Query, longer: int) -> Witness | None:
-    """A witness of a statement that is one select-project-join block, which holds at every size by theory (§6)."""
+    """A witness of one select-project-join block, which holds at every size (docs/theory-witnesses.md)."""
     try:
         split = derive(query).split
     except TooManyBranchesError:

@@ -1,4 +1,4 @@
-"""Where the paper's theorems are wrong, as executable cases (docs/theory-errors.md), and its worked example.
+"""Where the paper's theorems are wrong, as executable cases (docs/theory-paper.md), and its worked example.
 
 Theorem 1 is not necessary: each query here violates it, is bounded, and runs within its bound M with exact results.
 Theorem 2 is not sound: a query of which C1–C3 hold has 2^N histories that DuckDB tells apart.

@@ -1,4 +1,4 @@
-"""The physical plan of a query's synopsis, as data: what is read, what is remembered, how matches grow (theory, §4).
+"""The physical plan of a query's synopsis, as data: what it reads and keeps, how matches grow (docs/theory-bags.md).
 
 A branch's streams arrive as *scans*; its relations are joined with each other once. A *table* holds the partial
 matches of a set of streams: distinct keys with their number. A *transition* says how rows that arrive at one timestamp

@@ -22,7 +22,7 @@ SELECT DISTINCT 1 AS one FROM X, Y, Z WHERE X.ts > Z.ts AND Y.ts > Z.ts AND X.a 
 -- two maxima of one tuple
 SELECT DISTINCT 1 AS one FROM X, Y, Z WHERE X.ts > Z.ts AND Y.ts > Z.ts AND X.a < Z.a AND Y.a < Z.b
 
--- the frontier of docs/theory.md
+-- the frontier of docs/theory-paper.md
 SELECT DISTINCT 1 AS one FROM W, X, Y, Z WHERE W.ts > X.ts AND X.ts > Y.ts AND Y.ts > Z.ts AND X.a < Z.b AND W.a < Y.a
 
 -- a band
