@@ -204,7 +204,7 @@ WITH b AS (SELECT k FROM S), a AS (SELECT k FROM b) SELECT k FROM a
 SELECT SUM(t) OVER (PARTITION BY w) AS n FROM (SELECT CAST(x AS STRING) AS t, date_trunc('HOUR', ts) AS w FROM S) AS q
 -- error: SB104 1:12-13 "t"
 
--- says: a struct as a key is outside the query language
+-- says: a struct that groups are of is not shown
 SELECT STRUCT(k, ts) AS g, COUNT(*) AS n FROM S GROUP BY g
 -- unsupported: SB110 1:8-21 "STRUCT(k, ts)"
 
