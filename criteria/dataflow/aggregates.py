@@ -262,8 +262,9 @@ def _passed(tree: nodes.Aggregate, keyed: OperatorView, given: OperatorView, fir
     if given.change > ViewKind.APPEND_ONLY:
         return None
     places = [place_of(key.value.syntax, given) for key in tree.keys]
+    divided = [place_of(_divided(key.value.syntax), given) for key in tree.keys]
     for rising in given.rising:
-        key = next((n for n, place in enumerate(places) if place == rising.place), None)
+        key = next((n for n, place in enumerate(divided) if place == rising.place), None)
         if key is None or not rising.within <= {*places}:
             continue
         keys = frozenset(range(first, first + len(tree.keys))) - {first + key}
@@ -271,6 +272,13 @@ def _passed(tree: nodes.Aggregate, keyed: OperatorView, given: OperatorView, fir
         if others is not None and others.closing is None:
             return StateCount(others.size, Retention.PASSED, why=PassedGroups(others, key, rising))
     return None
+
+
+def _divided(node: exp.Expr) -> exp.Expr:
+    """What ``x DIV 1000`` divides, or the expression itself: neither falls where the other does not."""
+    while isinstance(node := node.unnest(), exp.IntDiv) and isinstance(node.expression.unnest(), exp.Literal):
+        node = node.this
+    return node
 
 
 def _at_keys(count: StateCount, first: int) -> StateCount:
