@@ -230,11 +230,18 @@ class OperatorQuery(WindowQuery):
         near = f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts + {after}"
         where = f" WHERE {near}" + self.choices.pick(("", f" AND {inner}.v > 1", f" AND {inner}.b = {outer}.b"))
         where = self.choices.pick(("", f" WHERE {inner}.a > 0")) if table == CHANGING else where
-        value, asked = f"{outer}.{own}", f"{inner}.b"
+        value, asked, word = f"{outer}.{own}", f"{inner}.b", self.choices.pick(("", "NOT "))
         if self.choices.chance(50):
             self.used["in of two columns as a value"] += 1
             value, asked = f"({value}, {outer}.{self.choices.pick('ab')})", f"{inner}.b, {inner}.a"
-        asked = f"{value} {self.choices.pick(('IN', 'NOT IN'))} (SELECT {asked} FROM {table} AS {inner}{where})"
+        pairs = [*zip(value.strip("()").split(", "), asked.split(", "), strict=True)]
+        rows = f"(SELECT 1 FROM {table} AS {inner}{where or ' WHERE TRUE'}"
+        same, unless = (
+            f"EXISTS {rows} AND {' AND '.join(f'({x} = {y}{more.format(x, y)})' for x, y in pairs)})"
+            for more in ("", " OR {} IS NULL OR {} IS NULL")
+        )
+        asked = f"{value} {word}IN (SELECT {asked} FROM {table} AS {inner}{where})"
+        asked = f"⟦{asked}‖{word}(CASE WHEN {same} THEN TRUE WHEN NOT {unless} THEN FALSE END)⟧"
         items = [f"CASE WHEN {asked} THEN 1 WHEN {outer}.v > 0 THEN 2 END", f"{outer}.{self.choices.pick('abv')}"]
         if self.choices.chance(40):
             items[0] = f"CASE WHEN NOT ({asked}) THEN 1 ELSE 0 END"

@@ -424,3 +424,20 @@ SELECT S.a, (S.v, S.a) NOT IN (SELECT T.v, T.a FROM T WHERE T.ts BETWEEN S.ts - 
 -- not in DuckDB: groups by a struct
 SELECT b, COUNT(*) AS n, MAX(v) AS m FROM S GROUP BY STRUCT(b, v % 2)
 -- bounded: 16
+
+-- not in DuckDB: groups by so many rows
+SELECT a, n DIV 3 AS k, SUM(v) AS s, MIN(ts) AS began FROM (SELECT b, a, ts, v, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S WHERE b > 0) AS x GROUP BY b, n DIV 3, a
+-- unknown
+
+-- not in DuckDB: groups by so many rows, and nothing else
+SELECT b, n DIV 3 AS k, SUM(v) AS s, COUNT(DISTINCT b) AS d FROM (SELECT b, v, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S WHERE b > 0) AS x GROUP BY b, n DIV 3
+-- bounded: 6
+
+-- LATERAL with aggregates.
+--
+
+SELECT S.a, q.n, q.m FROM S JOIN LATERAL (SELECT COUNT(*) AS n, MAX(T.v) AS m FROM T WHERE T.b = S.b AND T.ts BETWEEN S.ts - INTERVAL 3 SECONDS AND S.ts) AS q ON TRUE WHERE S.v > q.n
+-- bounded: 24000000
+
+SELECT S.a, q.n FROM S CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM T WHERE T.b = S.b AND T.ts <= S.ts) AS q
+-- bounded: 4
