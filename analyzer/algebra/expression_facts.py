@@ -99,7 +99,7 @@ def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
             return _shifted(times_of(one, columns), more if function == "+" else -more)
         case "+", (Literal(constant), one) if (more := distance(constant, one.kind)) is not None:
             return _shifted(times_of(one, columns), more)
-        case ("unix_timestamp" | "to_unix_timestamp"), (one,) if one.kind.family is Family.TIMESTAMP:
+        case (("unix_timestamp" | "to_unix_timestamp"), (one,)) if one.kind.family is Family.TIMESTAMP:
             return _bucket(times_of(one, columns), f"{_DIV}{_SECOND}", 2 * _SECOND - 1)  # it cuts off towards 1970
         case "div", (one, Literal(constant)) if (more := distance(constant, one.kind)) is not None and more > 0:
             low = _least(one, columns)

@@ -229,7 +229,9 @@ def _columns(tree: nodes.Tree) -> Iterator[tuple[str, str]]:
             yield from _columns(input)
         case nodes.Union(left, right, distinct=False) if both := [list(_columns(one)) for one in (left, right)]:
             yield from (one for side in both if all(both) for one in side)
-        case nodes.Project(nodes.Scan(table, changes=False), (nodes.Named(value=nodes.Scalar(exp.Column() as column)),)):
+        case nodes.Project(
+            nodes.Scan(table, changes=False), (nodes.Named(value=nodes.Scalar(exp.Column() as column)),)
+        ):
             yield table, column.name
 
 

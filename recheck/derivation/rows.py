@@ -229,7 +229,9 @@ def only_grows(node: PlanNode) -> bool:
 def _is_for_good(node: PlanNode) -> bool:
     """Whether the newest row's time, which never falls, must only be so much later than other values (G1)."""
     both, newest = pairs(node), node.input("left").width
-    said = [(is_atom(part, both.row), [later for _, later, _ in differences(part, both.row)]) for part in both.conditions]
+    said = [
+        (is_atom(part, both.row), [later for _, later, _ in differences(part, both.row)]) for part in both.conditions
+    ]
     return all(alone and later == [newest] for alone, later in said)
 
 
