@@ -22,9 +22,9 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.rounded_times import RoundedTime, measured_distance
 from streambound.analyzer.types import DataType, Family
-from streambound.analyzer.units_of_time import TRUNCATED, UNIT_NAMES
+from streambound.analyzer.units_of_time import LENGTHS, TRUNCATED, UNIT_NAMES
 
-_DIV = "_t DIV "
+_DIV, _SECOND = "_t DIV ", LENGTHS["second"][0]
 
 
 def facts_of(expression: Expression, columns: Sequence[ColumnFacts], schema: Schema) -> ColumnFacts:
@@ -99,6 +99,8 @@ def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
             return _shifted(times_of(one, columns), more if function == "+" else -more)
         case "+", (Literal(constant), one) if (more := distance(constant, one.kind)) is not None:
             return _shifted(times_of(one, columns), more)
+        case (("unix_timestamp" | "to_unix_timestamp"), (one,)) if one.kind.family is Family.TIMESTAMP:
+            return _bucket(times_of(one, columns), f"{_DIV}{_SECOND}", 2 * _SECOND - 1)  # it cuts off towards 1970
         case "div", (one, Literal(constant)) if (more := distance(constant, one.kind)) is not None and more > 0:
             low = _least(one, columns)
             # DIV truncates: a bucket is as long as the divisor, and that of 0, of negative times too, twice as long.

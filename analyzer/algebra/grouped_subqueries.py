@@ -4,9 +4,9 @@
 ->  f(q.v) of S LEFT JOIN (SELECT d.c, SUM(T.x) AS v FROM (SELECT DISTINCT c FROM S) d JOIN T ON θ(T, d.c)
                            GROUP BY d.c) q ON S.c = q.c
 
-A row meets the group of its columns, or none where θ is true of no row of T: COUNT is 0 then, the others are NULL. A
-NULL in c meets none, so that θ must not be true of it, or nothing be aggregated then. MIN, MAX, BOOL_AND and BOOL_OR
-need no DISTINCT (T. Neumann, A. Kemper, *Unnesting arbitrary queries*, BTW 2015).
+A row meets the group of its columns, or none where θ is true of no row of T: COUNT is 0 then, the others are NULL. If θ
+may be true of a NULL in c, it meets the group of NULL, by <=>. MIN, MAX, BOOL_AND and BOOL_OR need no DISTINCT
+(T. Neumann, A. Kemper, *Unnesting arbitrary queries*, BTW 2015).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class GroupedSubquery:
             result = of.result(value.syntax, calls, names)
         except _NoJoinError:
             return None
-        if not on or not all(_is_of_nothing(of.is_key(name), on, made) for name in of.keys.values()):
+        if not on:
             return None
         again = all(call.function in _BEST for call in calls)
         keys = tuple(self._named(name, of.key(name)) for name in of.keys.values())
@@ -77,7 +77,11 @@ class GroupedSubquery:
         )
         items = tuple(self._named(name, made_column(name, self.at)) for name in (*of.keys.values(), *names.values()))
         right = nodes.Alias(nodes.Project(groups, items, syntax=self.place), of.groups, syntax=self.place)
-        equal = [exp.EQ(this=of.outer_column(one), expression=of.of_group(name)) for one, name in of.keys.items()]
+        alone = [_is_of_nothing(of.is_key(name), on, made) for name in of.keys.values()]
+        equal = [
+            (exp.EQ if never else exp.NullSafeEQ)(this=of.outer_column(one), expression=of.of_group(name))
+            for never, (one, name) in zip(alone, of.keys.items(), strict=True)
+        ]
         return nodes.Join(nodes.JoinKind.LEFT, tree, right, self._all(equal), syntax=self.place, at=self.at), result
 
     def _matches(

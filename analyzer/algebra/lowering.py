@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.generators import Generators, may_generate
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.ksql_windows import ksql_window, with_window_as_key
+from streambound.analyzer.algebra.lateral_aggregates import with_lateral_values
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.names_apart import with_names_apart
@@ -106,7 +107,7 @@ _SOURCES = {
     "lateral": (
         "LATERAL",
         "ask first for the latest row, JOIN LATERAL (SELECT T.v FROM T WHERE T.k = S.k AND T.ts <= S.ts ORDER BY T.ts "
-        "DESC LIMIT 1) AS q ON TRUE, or for an aggregate in the list; or write a join with ON",
+        "DESC LIMIT 1) AS q ON TRUE, or for aggregates, and name them q.n; or write a join with ON",
     ),
 }
 """What a source is called that is none here, and what to do instead."""
@@ -286,6 +287,8 @@ class Lowering:
             latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             if latest is not None:
                 return self._select(latest, ctes)
+        if not (self.written or self.periods) and (with_values := with_lateral_values(node)) is not None:
+            return self._select(with_values, ctes)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(

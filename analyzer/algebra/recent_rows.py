@@ -206,8 +206,17 @@ def asks_for_newest(tree: nodes.Tree) -> bool:
     return isinstance(tree, nodes.Join) and tree.kind is JoinKind.SEMI and bool(newest_columns(tree.right))
 
 
+def is_for_good(tree: nodes.Join, given: Schema) -> bool:
+    """Whether rows of a join with the newest row stay once they are there: they must be older, and may be ever so old.
+
+    ``given`` are the columns of both sides; what is greatest never falls.
+    """
+    newest = len(given) - 1
+    return asks_for_newest(tree) and all(_apart(part, given)[1] == newest for part in conjuncts(tree.condition))
+
+
 def newest_columns(tree: nodes.Tree) -> frozenset[tuple[str, str]]:
-    """The tables and columns of which a tree has the greatest value; none of another tree."""
+    """The tables and columns of which a tree has the greatest value, where no row goes; none of another tree."""
     match tree:
         case nodes.Alias(nodes.Aggregate(input, (), (nodes.AggregateCall(function="MAX", filter=None),))):
             return frozenset(_columns(input))
@@ -220,7 +229,9 @@ def _columns(tree: nodes.Tree) -> Iterator[tuple[str, str]]:
             yield from _columns(input)
         case nodes.Union(left, right, distinct=False) if both := [list(_columns(one)) for one in (left, right)]:
             yield from (one for side in both if all(both) for one in side)
-        case nodes.Project(nodes.Scan(table), (nodes.Named(value=nodes.Scalar(exp.Column() as column)),)):
+        case nodes.Project(
+            nodes.Scan(table, changes=False), (nodes.Named(value=nodes.Scalar(exp.Column() as column)),)
+        ):
             yield table, column.name
 
 

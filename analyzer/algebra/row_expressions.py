@@ -27,6 +27,8 @@ _KEEPS_VALUES = frozenset((
     "date_format",
 ))  # fmt: skip
 """Functions that fail, or have a value other than NULL, where none of their arguments is NULL."""
+_OF_TIMES, _TIMES = ("to_date", "unix_timestamp", "to_unix_timestamp"), ([Family.TIMESTAMP], [Family.DATE])
+"""Functions that keep the values of a time as well, of which none is a text that says no time."""
 _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
 
 
@@ -93,7 +95,7 @@ def may_be_null(expression: Expression, nulls: Sequence[bool] | Mapping[int, boo
                     return False
                 case "cast" if expression.kind.family is not Family.OTHER:
                     return any(parts)
-                case "to_date" if len(arguments) == 1 and arguments[0].kind.family in (Family.TIMESTAMP, Family.DATE):
+                case name if name in _OF_TIMES and [one.kind.family for one in arguments] in _TIMES:
                     return any(parts)
                 case name:
                     return name not in _KEEPS_VALUES or any(parts)

@@ -77,13 +77,18 @@ class RunningSubquery:
             self._listed(tree, called, mine), self._listed(rows, called, others), False, syntax=self.place
         )
         partition = tuple(self.scalar(self._made(one.name)) for _, one in keys)
-        order = (nodes.SortKey(self.scalar(self._made(times[0][1].name))),)
+        order = [nodes.SortKey(self.scalar(self._made(times[0][1].name)))]
+        if any(
+            isinstance(part.unnest(), exp.LT | exp.GT) for part in naming
+        ):  # S's rows come first, and see none of now
+            order.append(nodes.SortKey(self.scalar(self._made(shown)), descending=True))
         results = {name: self.fresh("_r") for name in names}
         running = nodes.Over(
             both,
             tuple(
                 nodes.WindowCall(
-                    results[call.name], call.function, (self.scalar(self._made(names[call.name])),), partition, order,
+                    results[call.name], call.function, (self.scalar(self._made(names[call.name])),), partition,
+                    tuple(order),
                     _SO_FAR, syntax=self.place,
                 )
                 for call in calls
@@ -126,13 +131,19 @@ def _is_equal(part: exp.Expr) -> bool:
 
 
 def _pair(part: exp.Expr, inner: Schema, outer: Schema) -> tuple[ViewColumn, ViewColumn] | None:
-    """The columns of the subquery's rows and of those outside that are equal, or whose first is no later."""
+    """The columns of the subquery's rows and of those outside that are equal, or of which the first is no later."""
     match part.unnest():
         case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
             sides = [(one, other), (other, one)]
-        case exp.LTE(this=exp.Column() as one, expression=exp.Column() as other):
+        case (
+            exp.LTE(this=exp.Column() as one, expression=exp.Column() as other)
+            | exp.LT(this=exp.Column() as one, expression=exp.Column() as other)
+        ):
             sides = [(one, other)]
-        case exp.GTE(this=exp.Column() as one, expression=exp.Column() as other):
+        case (
+            exp.GTE(this=exp.Column() as one, expression=exp.Column() as other)
+            | exp.GT(this=exp.Column() as one, expression=exp.Column() as other)
+        ):
             sides = [(other, one)]
         case _:
             return None

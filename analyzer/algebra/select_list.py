@@ -75,9 +75,9 @@ class SelectList:
         keys = self._keys()
         if not (self.groupings or self.as_written):
             keys = with_calendar_keys(keys, given)
-        if struct := next((key for key in keys if _is_struct(key)), None):
-            message = "a struct as a key is outside the query language"
-            raise self.positions.finding(Code.UNSUPPORTED, message, struct, "group by its fields, and show these")
+        if struct := next((one for one in self.node.expressions if keys and len(_fields(one.unalias())) > 1), None):
+            message = "a struct that groups are of is not shown"
+            raise self.positions.finding(Code.UNSUPPORTED, message, struct.unalias(), "show its fields")
         self._aliases("having", given)
         self._aliases("qualify", given)
         buckets = BucketCalls(self.positions, self.taken, self.scalar)
@@ -127,23 +127,23 @@ class SelectList:
         if group is None:
             return []
         if group.args.get("all"):
-            return [one.unalias().copy() for one in self.node.expressions if not self._aggregates(one)]
+            listed = (one.unalias().copy() for one in self.node.expressions if not self._aggregates(one))
+            return [field for one in listed for field in _fields(one)]
         several = groupings(group)
         if several is None and not group.args.get("totals"):
-            return [self._key(key) for key in group.expressions]
+            return [field for key in group.expressions for field in _fields(self._key(key))]
         if several is None or self.subqueries.kept or len(several) > MOST_GROUPINGS:
             word, at = self._called(group)
             of = " in a SEQ block" if self.subqueries.kept else f" of over {MOST_GROUPINGS} groupings"
             of = "" if several is None else of
             help = "write each grouping as a SELECT of its own, and UNION ALL between them"
             raise self.positions.finding(Code.UNSUPPORTED, f"{word}{of} is outside the query language", at, help)
-        keys = dict[str, exp.Expr]()
+        keys = dict[str, list[exp.Expr]]()
         for key in (key for grouping in several for key in grouping):
-            keys.setdefault(key.sql("spark"), self._key(key))
-        if self.as_written:
-            return [*keys.values()]
-        self.groupings = [[keys[key.sql("spark")] for key in grouping] for grouping in several]
-        return [*keys.values()]
+            keys.setdefault(key.sql("spark"), _fields(self._key(key)))
+        if not self.as_written:
+            self.groupings = [[field for key in grouping for field in keys[key.sql("spark")]] for grouping in several]
+        return [field for fields in keys.values() for field in fields]
 
     def _called(self, group: exp.Group) -> tuple[str, Span | exp.Expr]:
         """The name of a GROUP BY with several groupings, and its place."""
@@ -404,9 +404,14 @@ class SelectList:
         return f"{prefix}{self.numbers[prefix] + 1}"
 
 
-def _is_struct(key: exp.Expr) -> bool:
+def _fields(key: exp.Expr) -> list[exp.Expr]:
+    """The keys that a key is: those of a struct, or of a tuple, are its fields, as they say which one it is."""
     inner = key.unnest()
-    return isinstance(inner, exp.Anonymous) and inner.name.lower() == "named_struct"
+    if isinstance(inner, exp.Tuple):
+        return [field for one in inner.expressions for field in _fields(one)]
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "named_struct":
+        return [field for one in inner.expressions[1::2] for field in _fields(one)]
+    return [key]
 
 
 def _with_ends(grouping: list[exp.Expr], windows: list[exp.Expr], keys: list[exp.Expr]) -> list[exp.Expr]:

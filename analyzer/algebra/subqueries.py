@@ -5,7 +5,7 @@ S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.b > 1)  ->  Join(anti,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import permutations
@@ -199,8 +199,8 @@ class Subqueries:
             return tree
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, operands = _asked(query)
-            if exists and kind is nodes.ApplyKind.IN and len(operands) == 1:
-                tree, value = self._with_member(tree, query, place, operands[0])
+            if exists and kind is nodes.ApplyKind.IN:
+                tree, value = self._with_member(tree, query, place, operands)
                 _replace(place, value, roots)
                 continue
             grouped = None
@@ -216,19 +216,25 @@ class Subqueries:
         return tree
 
     def _with_member(
-        self, tree: nodes.Tree, query: exp.Query, place: exp.Expr, operand: exp.Expr
+        self, tree: nodes.Tree, query: exp.Query, place: exp.Expr, operands: Sequence[exp.Expr]
     ) -> tuple[nodes.Tree, exp.Expr]:
-        """``x IN (SELECT y FROM T WHERE c)`` as a value, of what EXISTS says; as it is where that is not said.
+        """``(v, w) IN (SELECT x, y FROM T WHERE c)`` as a value, of what EXISTS says; as it is where it does not.
 
-        TRUE if T has a row with c and y = x, NULL if it has one with c where y or x is NULL, and else FALSE.
+        TRUE if T has a row with c, x = v and y = w, NULL if it has one with c of which neither is false, else FALSE.
         """
-        value = _qualified(operand.copy(), (), self.columns(tree))
-        if value is None or not isinstance(query, exp.Select) or len(query.expressions) != 1 or _of_any(query) is None:
+        given = self.columns(tree)
+        values = [value for one in operands if (value := _qualified(one.copy(), (), given)) is not None]
+        items = query.expressions if isinstance(query, exp.Select) else []
+        if not len(items) == len(values) == len(operands) or _of_any(query) is None:
             return tree, place
-        member = query.expressions[0].unalias()
-        of_these = exp.EQ(this=exp.paren(member.copy()), expression=exp.paren(value.copy()))
+        pairs = [(_enclosed(one.unalias()), _enclosed(value)) for one, value in zip(items, values, strict=True)]
+        asked: list[exp.Expr | None] = [exp.and_(*(x.eq(v) for x, v in pairs))]
+        if len(pairs) == 1 and outer_columns(self.lowered(query), self.catalog):  # no OR, for those of all earlier rows
+            asked += [pairs[0][0].is_(exp.null()), None]
+        else:
+            asked.append(exp.and_(*(exp.or_(x.eq(v), x.is_(exp.null()), v.is_(exp.null())) for x, v in pairs)))
         found = list[exp.Expr]()
-        for condition in (of_these, exp.Is(this=exp.paren(member.copy()), expression=exp.Null()), None):
+        for condition in asked:
             one = _of_any(query)
             assert one is not None, "a plain SELECT"
             grouped = self._grouped(tree, self.lowered(one.where(condition, copy=False)), place)
@@ -236,8 +242,8 @@ class Subqueries:
                 return tree, place
             tree = grouped[0]
             found.append(exp.Not(this=exp.Is(this=grouped[1], expression=exp.Null())))
-        same, null, some = found
-        unknown = exp.or_(null, exp.and_(exp.Is(this=exp.paren(value), expression=exp.Null()), some))
+        same, *others = found
+        unknown = exp.or_(others[0], *(exp.and_(pairs[0][1].is_(exp.null()), some) for some in others[1:]))
         cases = [exp.If(this=same, true=exp.true()), exp.If(this=unknown, true=exp.Null())]
         return tree, exp.Paren(this=exp.Case(ifs=cases, default=exp.false()))
 
@@ -404,6 +410,10 @@ def _replace(place: exp.Expr, value: exp.Expr, roots: list[exp.Expr]) -> None:
     """Put a value in the place of an expression, which may be one of the roots itself."""
     place.replace(value)
     roots[:] = [value if one is place else one for one in roots]
+
+
+def _enclosed(node: exp.Expr) -> exp.Expr:
+    return node.copy() if isinstance(node, exp.Column) else exp.paren(node)
 
 
 def _of_any(query: exp.Query) -> exp.Select | None:

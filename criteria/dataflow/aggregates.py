@@ -55,6 +55,10 @@ ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
 _ENDLESS = "an array of all rows of a group that never ends grows for ever"
 _WINDOW = "group by a window of time, too, as GROUP BY k, window(ts, '1 hour')"
+_BY_HAND = (
+    "number the sessions, and group by the numbers: LAG(ts) OVER (PARTITION BY k ORDER BY ts) AS before, then SUM(CASE "
+    "WHEN ts - before > INTERVAL 10 MINUTES THEN 1 ELSE 0 END) OVER (PARTITION BY k ORDER BY ts) AS n … GROUP BY k, n"
+)
 _ONE = StateCount(Number(1), Retention.EVER)
 _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 """The propositions by which groups are not kept for ever."""
@@ -121,6 +125,8 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
     of_rows = of_rows or any(one.kept.beside is not None for one in of_values)
     body = None if of_rows else block
+    if body is None and is_session(tree.input):
+        return without_rule(tree, "an aggregate of sessions that is no COUNT, SUM, AVG, MIN or MAX of a row", _BY_HAND)
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:
         return without_rule(tree, words)
@@ -262,8 +268,9 @@ def _passed(tree: nodes.Aggregate, keyed: OperatorView, given: OperatorView, fir
     if given.change > ViewKind.APPEND_ONLY:
         return None
     places = [place_of(key.value.syntax, given) for key in tree.keys]
+    divided = [place_of(_divided(key.value.syntax), given) for key in tree.keys]
     for rising in given.rising:
-        key = next((n for n, place in enumerate(places) if place == rising.place), None)
+        key = next((n for n, place in enumerate(divided) if place == rising.place), None)
         if key is None or not rising.within <= {*places}:
             continue
         keys = frozenset(range(first, first + len(tree.keys))) - {first + key}
@@ -271,6 +278,13 @@ def _passed(tree: nodes.Aggregate, keyed: OperatorView, given: OperatorView, fir
         if others is not None and others.closing is None:
             return StateCount(others.size, Retention.PASSED, why=PassedGroups(others, key, rising))
     return None
+
+
+def _divided(node: exp.Expr) -> exp.Expr:
+    """What ``x DIV 1000`` divides, or the expression itself: neither falls where the other does not."""
+    while isinstance(node := node.unnest(), exp.IntDiv) and isinstance(node.expression.unnest(), exp.Literal):
+        node = node.this
+    return node
 
 
 def _at_keys(count: StateCount, first: int) -> StateCount:

@@ -113,7 +113,10 @@ def _passed(
     number, below, keys = count.number, node.below, sorted(columns.by or ())
     if number is None or not 0 <= number < len(tree.keys) or count.each is None or not only_grows(below):
         raise RejectedError("groups that no other one passes")
-    places = [below.place_of(key.value) for key in tree.keys]
+    places, part = [below.place_of(key.value) for key in tree.keys], tree.keys[number].value.syntax
+    while isinstance(part := part.unnest(), exp.IntDiv) and isinstance(part.expression.unnest(), exp.Literal):
+        part = part.this  # x DIV n, of a literal, which has no sign, falls only where x does
+    places[number] = below.place_of(part)
     while isinstance(below.tree, nodes.Filter | nodes.Alias | nodes.Project):
         found = [None if place is None else origin(below, place) for place in places]
         places, below = [None if one is None else one.column for one in found], below.below

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import chain, product
 from math import ceil, floor, prod
 
@@ -102,6 +103,8 @@ def left_of(part: exp.Expr, given: Schema, known: Sets) -> Sets:
             there = _present(atom)
             left = {c: _values(atom, given, c, one) for c, one in left.items()}
             left = {c: one.not_null() if c in there else one for c, one in left.items()}
+            if len(same := _same(atom, given) & left.keys()) == 2:
+                left |= dict.fromkeys(same, reduce(ValueSet.meet, (left[c] for c in same)))
         if all(one.size != 0 for one in left.values()):
             found = left if found is None else {c: one.join(left[c]) for c, one in found.items()}
     return dict.fromkeys(known, NOTHING) if found is None else found
@@ -189,8 +192,13 @@ def alike(part: exp.Expr, given: Schema, column: int) -> tuple[int, int, int] | 
 
 def equal(part: exp.Expr, given: Schema, sign: str = "=") -> frozenset[int]:
     """The two columns of one type that a part makes equal; none where it is no such equation."""
-    match row_expression(part, given):
-        case Call(function, (Field(left), Field(right))) if function.name == sign:
+    ways = _ways_of(part, given)
+    return _same(ways[0][0], given, sign) if list(map(len, ways)) == [1] else frozenset()
+
+
+def _same(one: Atom, given: Schema, sign: str = "=") -> frozenset[int]:
+    match one:
+        case Atom(name, (Field(left), Field(right)), True) if name == sign:
             x, y = int(left), int(right)
             return frozenset((x, y)) if given[x].type == given[y].type else frozenset()
     return frozenset()

@@ -73,6 +73,8 @@ def computed(
         case "div", 2, True if more is not None and more > 0:
             positive = isinstance(value, Field) and least is not None and least >= 0
             return _divided(inner, more, positive)
+        case (("unix_timestamp" | "to_unix_timestamp"), 1, _) if families[0] is Family.TIMESTAMP:
+            return _divided(inner, _SECOND, positive=False)
         case "date_trunc", 2, False if text.lower() in _UNITS:
             return _truncated(inner, text.lower())
         case "date_format", 2, True if families[0] is Family.TIMESTAMP and (unit := unit_of_pattern(text)):

@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind
+from streambound.analyzer.algebra.recent_rows import asks_for_newest
 from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.types import DataType, Family
-from streambound.recheck.derivation.atoms import equal
+from streambound.recheck.derivation.atoms import differences, equal, is_atom
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.derivation.plan import Places, PlanNode, is_session, origin, pairs, traced
 
@@ -213,6 +214,8 @@ def only_grows(node: PlanNode) -> bool:
             return node.input("left").never_changes and only_grows(node.input("right"))
         case nodes.Over():
             return only_adds(node)
+        case nodes.Join() if asks_for_newest(node.tree):
+            return _is_for_good(node) and only_grows(node.input("left"))
         case nodes.Apply():
             return node.input("subquery").never_changes and only_grows(node.below)
         case (
@@ -221,6 +224,15 @@ def only_grows(node: PlanNode) -> bool:
         ):  # fmt: skip
             return not is_session(node.tree) and all(map(only_grows, node.inputs.values()))
     return node.never_changes
+
+
+def _is_for_good(node: PlanNode) -> bool:
+    """Whether the newest row's time, which never falls, must only be so much later than other values (G1)."""
+    both, newest = pairs(node), node.input("left").width
+    said = [
+        (is_atom(part, both.row), [later for _, later, _ in differences(part, both.row)]) for part in both.conditions
+    ]
+    return all(alone and later == [newest] for alone, later in said)
 
 
 def only_adds(node: PlanNode) -> bool:

@@ -71,7 +71,8 @@ class OperatorQuery(WindowQuery):
             (3 * top, "now"),
             (2 * top, "values"),
             (2 * top, "exploded"),
-            (2 * top, "members"),
+            (3 * top, "members"),
+            (1 * top, "struct_keys"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -221,16 +222,42 @@ class OperatorQuery(WindowQuery):
         return f"SELECT {_named([self._aggregate(columns, False), key][:width])} FROM {rows} GROUP BY {key}"
 
     def _members(self, depth: int, width: int, top: bool) -> str:
-        """IN of another stream's rows near a row's time, as a value."""
+        """IN of a relation's rows, or of another stream's near a row's time, as a value, of one or two columns."""
         self.used["in as a value"] += 1
         outer, inner = self._alias(), self._alias()
         before, after, own = self.choices.integer(0, 2), self.choices.integer(0, 2), self.choices.pick("ab")
+        table = self.choices.pick((*"SSTT", CHANGING))
         near = f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts + {after}"
-        more = self.choices.pick(("", f" AND {inner}.v > 1", f" AND {inner}.b = {outer}.b"))
-        word = self.choices.pick(("IN", "NOT IN"))
-        asked = f"{outer}.{own} {word} (SELECT {inner}.b FROM {self.choices.pick('ST')} AS {inner} WHERE {near}{more})"
-        items = [f"CASE WHEN {asked} THEN 1 ELSE 0 END", f"{outer}.{self.choices.pick('abv')}"]
+        where = f" WHERE {near}" + self.choices.pick(("", f" AND {inner}.v > 1", f" AND {inner}.b = {outer}.b"))
+        where = self.choices.pick(("", f" WHERE {inner}.a > 0")) if table == CHANGING else where
+        value, asked, word = f"{outer}.{own}", f"{inner}.b", self.choices.pick(("", "NOT "))
+        if self.choices.chance(50):
+            self.used["in of two columns as a value"] += 1
+            value, asked = f"({value}, {outer}.{self.choices.pick('ab')})", f"{inner}.b, {inner}.a"
+        pairs = [*zip(value.strip("()").split(", "), asked.split(", "), strict=True)]
+        rows = f"(SELECT 1 FROM {table} AS {inner}{where or ' WHERE TRUE'}"
+        same, unless = (
+            f"EXISTS {rows} AND {' AND '.join(f'({x} = {y}{more.format(x, y)})' for x, y in pairs)})"
+            for more in ("", " OR {} IS NULL OR {} IS NULL")
+        )
+        asked = f"{value} {word}IN (SELECT {asked} FROM {table} AS {inner}{where})"
+        asked = f"⟦{asked}‖{word}(CASE WHEN {same} THEN TRUE WHEN NOT {unless} THEN FALSE END)⟧"
+        items = [f"CASE WHEN {asked} THEN 1 WHEN {outer}.v > 0 THEN 2 END", f"{outer}.{self.choices.pick('abv')}"]
+        if self.choices.chance(40):
+            items[0] = f"CASE WHEN NOT ({asked}) THEN 1 ELSE 0 END"
         return f"SELECT {_named(items[:width])} FROM {self.choices.pick('ST')} AS {outer}"
+
+    def _struct_keys(self, depth: int, width: int, top: bool) -> str:
+        """Groups by two columns as one struct."""
+        alias, table = self._alias(), self.choices.pick("ST")
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        one, other = columns[:2] if self.choices.chance(50) else (columns[0], f"{columns[1]} % 2")
+        made = self.choices.pick((f"STRUCT({one}, {other})", f"NAMED_STRUCT('x', {one}, 'y', {other})"))
+        self.used["struct as a key"] += 1
+        items = [self._aggregate(columns, False), self.choices.pick((one, other))]
+        where = self._where(columns[:2], 0)
+        key = f"⟦{made}‖{one}, {other}⟧"
+        return f"SELECT {_named(items[:width])} FROM {table} AS {alias}{where} GROUP BY {key}"
 
     # --- joins above joins -------------------------------------------------------------------------------------------
 

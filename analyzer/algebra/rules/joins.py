@@ -8,6 +8,7 @@ from functools import cache, partial
 
 from streambound.analyzer.algebra.narrowing import RowFacts, apart, narrowed
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind
+from streambound.analyzer.algebra.recent_rows import is_for_good
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, sourced
 from streambound.analyzer.algebra.sources import apart as apart_from
 from streambound.analyzer.algebra.sources import sources_of
@@ -69,7 +70,10 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
         _state(left, right),
         _latest_of(left, right) if tree.kind is JoinKind.INNER or _only_left_changes(tree.kind, right) else None,
     )
-    return replace(found, change=_change(tree.kind, left, right, found)).settled
+    change = _change(tree.kind, left, right, found)
+    if is_for_good(tree, (*left.schema, *right.schema)):
+        change = left.facts.change
+    return replace(found, change=change).settled
 
 
 def _named_apart(tree: Join, right: OperatorInput) -> OperatorInput:

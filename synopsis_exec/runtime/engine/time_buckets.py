@@ -15,11 +15,11 @@ def last_of(bucket: TimeBucket, value: str, text: bool = False) -> str:
     """The last timestamp of a bucket, as SQL; ``text`` says that the bucket's value is one.
 
     >>> last_of(TimeBucket(0, 4, "div"), "c0"), last_of(TimeBucket(0, 10, "start"), "c0")
-    ('((c0 + 1) * 4 - 1)', '(c0 + 9)')
+    ('CASE WHEN c0 < 0 THEN c0 * 4 ELSE (c0 + 1) * 4 - 1 END', '(c0 + 9)')
     """
     match bucket.how:
         case "div":
-            return f"(({value} + 1) * {bucket.size} - 1)"
+            return f"CASE WHEN {value} < 0 THEN {value} * {bucket.size} ELSE ({value} + 1) * {bucket.size} - 1 END"
         case "start":
             return f"({value} + {bucket.size - 1})"
         case "end":

@@ -231,4 +231,8 @@ SELECT a + 1 AS c, c * 2 AS d, COUNT(*) AS n, n + c AS e FROM S GROUP BY a
 
 -- of all earlier rows
 SELECT S.v, S.b IN (SELECT T.b FROM T WHERE T.a = S.a AND T.ts <= S.ts) AS known FROM S
--- bounded: 100
+-- bounded: 66
+
+-- of rows that are earlier, not at the same time
+SELECT S.v, (SELECT SUM(T.v) FROM T WHERE T.b = S.b AND T.ts < S.ts) AS before FROM S
+-- bounded: 4

@@ -412,3 +412,32 @@ SELECT S.b, CASE WHEN S.v NOT IN (SELECT T.v FROM T WHERE T.ts BETWEEN S.ts - IN
 SELECT a, unix_timestamp(ts) DIV 8 AS w, session_window(ts, '3 seconds').start AS s, COUNT(*) AS n
 FROM S GROUP BY a, unix_timestamp(ts) DIV 8, session_window(ts, '3 seconds')
 -- bounded: 6000000
+
+-- not in DuckDB: seconds, divided
+SELECT unix_timestamp(ts) DIV 4 AS w, a, SUM(v) AS s FROM S GROUP BY unix_timestamp(ts) DIV 4, a
+-- bounded: 15999996
+
+-- IN of several columns, as a value
+SELECT S.a, (S.v, S.a) NOT IN (SELECT T.v, T.a FROM T WHERE T.ts BETWEEN S.ts - INTERVAL 3 SECONDS AND S.ts) AS new FROM S
+-- bounded: 24000000
+
+-- not in DuckDB: groups by a struct
+SELECT b, COUNT(*) AS n, MAX(v) AS m FROM S GROUP BY STRUCT(b, v % 2)
+-- bounded: 16
+
+-- not in DuckDB: groups by so many rows
+SELECT a, n DIV 3 AS k, SUM(v) AS s, MIN(ts) AS began FROM (SELECT b, a, ts, v, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S WHERE b > 0) AS x GROUP BY b, n DIV 3, a
+-- unknown
+
+-- not in DuckDB: groups by so many rows, and nothing else
+SELECT b, n DIV 3 AS k, SUM(v) AS s, COUNT(DISTINCT b) AS d FROM (SELECT b, v, COUNT(*) OVER (PARTITION BY b ORDER BY ts) AS n FROM S WHERE b > 0) AS x GROUP BY b, n DIV 3
+-- bounded: 6
+
+-- LATERAL with aggregates.
+--
+
+SELECT S.a, q.n, q.m FROM S JOIN LATERAL (SELECT COUNT(*) AS n, MAX(T.v) AS m FROM T WHERE T.b = S.b AND T.ts BETWEEN S.ts - INTERVAL 3 SECONDS AND S.ts) AS q ON TRUE WHERE S.v > q.n
+-- bounded: 24000000
+
+SELECT S.a, q.n FROM S CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM T WHERE T.b = S.b AND T.ts <= S.ts) AS q
+-- bounded: 4
