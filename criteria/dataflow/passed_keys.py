@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.changes import StreamKey
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.final import changing
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.key_places import key_places
+from streambound.criteria.dataflow.key_places import ending_keys, key_places
 from streambound.criteria.dataflow.state import Operation, Retention
 
 
@@ -20,8 +19,7 @@ def passed_keys(judgement: Judgement, final: bool) -> Iterator[tuple[StreamKey, 
     ``final`` is printed by then only if it goes with the key.
     """
     tree, context = judgement.operation.tree, judgement.context
-    tables = [table for scan in scans(tree) if (table := context.catalog.table(scan.table)) is not None]
-    for key in {one.name: one for table in tables for one in table.ending}.values():
+    for key in ending_keys(tree, context):
         places = key_places(tree, with_one_key(context, key), len(key.attributes))
         if places is None or not all(places):
             continue
