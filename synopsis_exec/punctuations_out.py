@@ -60,7 +60,7 @@ def compiled_with_punctuations(
     behind = _behind(job.job.plan) if final else 0
     told = spec.Punctuations(tuple(keys), behind)
     place = spec.Placement("driver", "punctuations come after the rows they are about")
-    query = sha256(f"{job.job.saved.query} and punctuations".encode()).hexdigest()
+    query = sha256(f"{job.job.saved.query} and {told} of {passing}".encode()).hexdigest()
     whole = replace(
         job.job,
         plan=replace(job.job.plan, watched=(*watched, *passing)),
