@@ -200,19 +200,34 @@ def job_of(
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
     from streambound.gate.reported import acceptance
-    from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.plan import make_plan
 
     _check_table(checked.statement, catalog)
     if (circuit := planned_circuit(checked, catalog, unbounded)) is not None:
-        return _emitting(compiled(circuit, placement, tick), checked.statement, catalog)
+        return _compiled(circuit, checked, catalog, placement, tick)
     try:
-        plan = make_plan(decision_of(checked), catalog, unbounded)
-        return _emitting(compiled(plan, placement), checked.statement, catalog)
+        return _compiled(make_plan(decision_of(checked), catalog, unbounded), checked, catalog, placement, "batch")
     except StreamboundError as error:
         if accepted := acceptance(checked, catalog):
             error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
         raise
+
+
+def _compiled(
+    plan: Plan | PlannedCircuit, checked: Checked, catalog: Catalog, placement: str | None, tick: str
+) -> CompiledJob:
+    """The job, which writes punctuations where its sink takes them, or else what the statement asks for."""
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.criteria.dataflow.judge import judge
+    from streambound.synopsis_exec.job_file import compiled
+    from streambound.synopsis_exec.punctuations_out import compiled_with_punctuations
+
+    statement, sink = checked.statement, catalog.sink(checked.statement.name)
+    if sink is None or not sink.punctuations:
+        return _emitting(compiled(plan, placement, tick), statement, catalog)
+    known = checked.circuit
+    judgement = known.judgement if isinstance(known, JudgedOperators) else judge(statement, catalog)
+    return compiled_with_punctuations(plan, statement, catalog, judgement, placement, tick)
 
 
 def _check_table(statement: Statement, catalog: Catalog) -> None:

@@ -60,6 +60,7 @@ class SinkDocument(TargetDocument, total=False):
     call: str
     table: str
     quarantine: TargetDocument
+    punctuations: bool
 
 
 class MarkDocument(TypedDict):

@@ -113,7 +113,9 @@ def read_changes(
     if not isinstance(entry["changes"], Mapping):
         raise reader.fail("changes says how rows come and go", where, _FORM)
     if "period" in entry:
-        raise reader.fail("a relation with a period has no changes: its rows say when they hold", where)
+        message = "a relation with a period has no changes: its rows say when they hold"
+        remedy = "leave period out, and compare its columns: r.since <= s.day AND s.day < r.until"
+        raise reader.fail(message, where, remedy)
     body = reader.mapping(entry["changes"], where)
     reader.known_keys(body, _KEYS, where)
     form = ChangeFormat(reader.choice(body, "format", where, tuple(ChangeFormat)))

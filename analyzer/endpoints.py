@@ -67,13 +67,14 @@ class Target:
 class Sink:
     """Where a query's results go: to a ``target``, or to a function ``call`` = ``module:function``.
 
-    ``quarantine`` is where the rows go that cannot be used.
+    ``quarantine`` is where the rows go that cannot be used. With ``punctuations`` it is told which results are over.
     """
 
     query: str
     target: Target | None = None
     call: str = ""
     quarantine: Target | None = None
+    punctuations: bool = False
 
 
 def read_source(reader: TomlReader, value: object, columns: Iterable[str], path: Path) -> SourceOptions:
@@ -136,14 +137,19 @@ def read_sink(reader: TomlReader, query: str, value: object, path: Path) -> Sink
         inner = reader.mapping(body["quarantine"], where)
         reader.known_keys(inner, _TARGET_KEYS, where)
         quarantine = _target(reader, inner, where, _FILE_SINKS)
+    punctuations = body.get("punctuations", False)
+    if not isinstance(punctuations, bool):
+        raise reader.fail("punctuations is true or false", (*path, "punctuations"))
     if "call" not in body:
-        return Sink(query, _target(reader, body, path, _SINKS), "", quarantine)
+        elsewhere = body.keys() == {"punctuations"}  # where --output says
+        target = None if elsewhere else _target(reader, body, path, _SINKS)
+        return Sink(query, target, "", quarantine, punctuations)
     if body.keys() & {*_TARGET_KEYS, "table"}:
         raise reader.fail("a sink has either a format, path and options or a call", path)
     call = body["call"]
     if not (isinstance(call, str) and _CALL.fullmatch(call)):
         raise reader.fail('call names a Python function, as in "package.module:function"', (*path, "call"))
-    return Sink(query, None, call, quarantine)
+    return Sink(query, None, call, quarantine, punctuations)
 
 
 def _target(reader: TomlReader, body: Mapping[str, Any], path: Path, formats: tuple[str, ...]) -> Target:

@@ -32,6 +32,7 @@ from streambound.criteria.dataflow.blocks import (
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.key_places import ending_keys
 from streambound.criteria.dataflow.state import (
     BlockSums,
     Entry,
@@ -97,11 +98,13 @@ def valued(call: nodes.AggregateCall) -> Valued | Undecided | None:
 
 
 def aggregate(tree: nodes.Aggregate, demand: Demand, context: RuleContext) -> Operation:
-    """The states of groups: over a union as sums in one block, or as rows of its sides."""
+    """The states of groups: as sums in one block, or over its rows, which sides of a union or ending keys may keep."""
     found, block = _groups(tree, demand, context), _block_below(tree, context)
-    if block is None or not has_sides(block) or not any(map(keeps_matches, found.inputs)):
+    if block is None:
         return found
-    return better(found, _groups(tree, demand, context, of_rows=True))
+    by_sides = has_sides(block) and any(map(keeps_matches, found.inputs))
+    by_keys = found.entries is None and any(ending_keys(block, context))
+    return better(found, _groups(tree, demand, context, of_rows=True)) if by_sides or by_keys else found
 
 
 def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows: bool = False) -> Operation:

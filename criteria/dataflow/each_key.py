@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.demand import Demand
-from streambound.criteria.dataflow.key_places import key_places
+from streambound.criteria.dataflow.key_places import ending_keys, key_places
 from streambound.criteria.dataflow.state import (
     EachKey,
     Operation,
@@ -37,9 +36,8 @@ def for_each_key(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
     """
     if context.one_key is not None:
         return None
-    tables = [table for scan in scans(tree) if (table := context.catalog.table(scan.table)) is not None]
-    keys = {key.name: key for table in tables for key in table.ending}
-    numbers = {key.max_open: key for key in reversed(keys.values()) if key.max_open is not None}
+    keys = reversed([*ending_keys(tree, context)])
+    numbers = {key.max_open: key for key in keys if key.max_open is not None}
     for most, key in sorted(numbers.items()):
         one = with_one_key(context, key)
         if key_places(tree, one, len(key.attributes)) is None:

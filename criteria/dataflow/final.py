@@ -22,35 +22,35 @@ def never_final(judgement: Judgement) -> Operation | None:
     of a key that a punctuation ends (K1, K3), are final when it is over; what is computed of them is so, too, also with
     relations that do not change. Rows that wait for a partner are, when none comes any more (B2).
     """
-    changing = _changing(judgement.operation, judgement)
-    return next((one for one, key_ends in changing if not _settles(one, key_ends)), None)
+    waiting = changing(judgement.operation, judgement)
+    return next((one for one, key_ends in waiting if not _settles(one, key_ends)), None)
 
 
 def takes_back(judgement: Judgement) -> bool:
     """Whether results may be taken back: not those of rows that wait for partners which can only have come before."""
-    return any(not _never_waits(one) for one, _ in _changing(judgement.operation, judgement))
+    return any(not _never_waits(one) for one, _ in changing(judgement.operation, judgement))
 
 
-def _changing(one: Operation, judgement: Judgement, key_ends: bool = False) -> Iterator[tuple[Operation, bool]]:
+def changing(one: Operation, judgement: Judgement, key_ends: bool = False) -> Iterator[tuple[Operation, bool]]:
     """The operators that may take results back, and whether each is of one key that ends.
 
     What is computed of rows one by one, or of them and relations that do not change, changes as these rows do.
     """
     if one.each_key is not None:
-        yield from _changing(one.each_key.operation, judgement, key_ends=True)
+        yield from changing(one.each_key.operation, judgement, key_ends=True)
         return
     if judgement.context.views.of(one.tree).change <= ViewKind.APPEND_ONLY:
         return
     match one.tree:
         case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
-            yield from _changing(one.inputs[0], judgement, key_ends)
+            yield from changing(one.inputs[0], judgement, key_ends)
         case nodes.Union(distinct=False):
             for side in one.inputs:
-                yield from _changing(side, judgement, key_ends)
+                yield from changing(side, judgement, key_ends)
         case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.LEFT, right=right) if one.rows is None and is_static(
             right, judgement.context.catalog
         ):
-            yield from _changing(one.inputs[0], judgement, key_ends)
+            yield from changing(one.inputs[0], judgement, key_ends)
         case _:
             yield one, key_ends
 

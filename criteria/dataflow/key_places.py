@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, read_block, version_of
@@ -16,6 +18,12 @@ from streambound.criteria.dataflow.views import equalities
 
 KeyPlaces = tuple[Places, ...]
 """For each attribute of the key, the columns that hold it in every row."""
+
+
+def ending_keys(tree: nodes.Tree, context: RuleContext) -> Iterator[StreamKey]:
+    """The keys of a tree's streams that end."""
+    tables = (context.catalog.table(scan.table) for scan in scans(tree))
+    yield from {key.name: key for table in tables if table is not None for key in table.ending}.values()
 
 
 def key_places(tree: nodes.Tree, context: RuleContext, width: int) -> KeyPlaces | None:

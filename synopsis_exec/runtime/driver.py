@@ -173,7 +173,7 @@ class Driver:
         found = self.closed(batch, self.frontier.complete())
         bad.add_closed(self.job, found.refused)
         self.checked(bad)
-        self.hand_over(batch, found.results, bad)
+        self.hand_over(batch, found.results + found.told, bad)
         self.figures = self.figures_of(batch, found.entries)
         self.save(batch)
         self.report(
@@ -344,7 +344,7 @@ class Driver:
             bad.add_closed(self.job, found.refused)
             self.checked(bad)
             if store.read("finished") != str(last + 1).encode():
-                self.hand_over(last + 1, found.results, bad)
+                self.hand_over(last + 1, found.results + found.told, bad)
             else:
                 self.counted(last + 1, bad)
             last += 1

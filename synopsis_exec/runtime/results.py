@@ -19,7 +19,9 @@ from streambound_runtime.decoding.json_objects import read_objects
 from streambound_runtime.decoding.json_values import element_lines
 from streambound_runtime.decoding.sql_types import FIRST_MOMENT, LAST_MOMENT, SqlType, nested, sql_type
 from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.ended_ranges import EndedPattern
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ _SECOND = 1_000_000
 _COUNT, _TEXT = sql_type("bigint"), sql_type("string")
 OP, UPSERT, DELETE = "_op", "upsert", "delete"
 """Of upserts the column that says what they are, and its values: a row that there is now, and one that is gone."""
+OVER = "_over"
+"""The column that says what a punctuation ends: `_ts`, or columns; NULL of a result."""
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -72,7 +76,33 @@ def result_lines(job: JobSpec, results: Delta) -> pa.Array:
     for name, kind, values, null in cells:
         check_fits(name, values, null, sql_type(job.multiplicity) if name == "_mult" else kind)
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
-    return pc.binary_join_element_wise(*parts, "}\n", "")
+    nothing = "".join(f",{_ENCODED(name)}:null" for name in punctuation_types(job))
+    return pc.binary_join_element_wise(*parts, nothing + "}\n", "")
+
+
+def punctuation_types(job: JobSpec) -> dict[str, str]:
+    """The columns that only punctuations have, with their types: where ranges begin, and `OVER`."""
+    if job.told is None:
+        return {}
+    types = {column.name: column.type for column in job.columns}
+    return {one.since: types[one.columns[-1]] for one in job.told.keys if one.since} | {OVER: "string"}
+
+
+def write_punctuations(file: TextIO, job: JobSpec, ended: Sequence[EndedPattern], until: int | None) -> int:
+    """Write which keys are over, then that all results before ``until`` are there; returns how many lines."""
+    if job.told is None:
+        return 0
+    types, found = result_types(job), list[dict[str, Value]]()
+    for one in job.told.keys:
+        names = ("_ts", OVER, one.since, *one.columns)
+        over = ((e.time, ", ".join(one.columns), e.since, *e.values) for e in ended if e.keys == one.keys)
+        found += (dict(zip(names, values, strict=True)) for values in over)
+    if until is not None and job.told.behind is not None:
+        found.append({"_ts": until - 1 - job.told.behind, OVER: "_ts"})
+    for row in found:
+        cells = (f"{_ENCODED(name)}:{json_value(row.get(name), sql_type(kind))}" for name, kind in types.items())
+        file.write(f"{{{','.join(cells)}}}\n")
+    return len(found)
 
 
 def check_fits(name: str, values: Values, null: Mask | None, kind: SqlType) -> None:
@@ -182,7 +212,7 @@ def result_types(job: JobSpec) -> dict[str, str]:
     types |= {"_ts": job.time_type} if job.plan.timed else {}
     if job.key:
         return types | {OP: "string"}
-    return types | ({"_mult": job.multiplicity} if job.plan.counted else {})
+    return types | ({"_mult": job.multiplicity} if job.plan.counted else {}) | punctuation_types(job)
 
 
 def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:

@@ -104,8 +104,9 @@ class Sinks(_Upserts):
             self._write(self.job.quarantine, lambda: self._rows(part, BAD_ROW), batch, number, nulls=False)
 
     def lines(self, part: str) -> DataFrame:
-        """Results in a file of lines of JSON."""
-        return self._rows(part, self.columns)
+        """Results in a file of lines of JSON; in one part where punctuations among them have to come last."""
+        rows = self._rows(part, self.columns)
+        return rows if self.job.told is None else rows.coalesce(1)
 
     def _rows(self, part: str, schema: str) -> DataFrame:
         """A part as rows."""

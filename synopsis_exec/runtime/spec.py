@@ -183,6 +183,29 @@ class PythonFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyColumns:
+    """The ``columns`` of results that hold the keys which some of the plan's ``watched`` punctuations end.
+
+    A punctuation that names ranges of the last one says in the column ``since`` where they begin.
+    """
+
+    keys: str
+    columns: tuple[str, ...]
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuations:
+    """What a job writes after a batch's results: up to when there are no more of them, and which keys are over.
+
+    Results may be ``behind`` the frontier; None where nobody knows how far.
+    """
+
+    keys: tuple[KeyColumns, ...] = ()
+    behind: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """The identity of a checkpoint: digests of the query, of the contracts of its tables, and of the states."""
 
@@ -213,7 +236,8 @@ class JobSpec:
     ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
     unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``,
     ``functions`` those of the user's own that expressions call. With a ``key``, columns in which no two results agree,
-    a batch's results are upserts: of each key that changed the row that there is now, or that there is none.
+    a batch's results are upserts: of each key that changed the row that there is now, or that there is none. What is
+    ``told`` beside results are punctuations.
     """
 
     name: str
@@ -232,6 +256,7 @@ class JobSpec:
     placement: Placement = Placement()
     functions: tuple[PythonFunction, ...] = ()
     key: tuple[str, ...] = ()
+    told: Punctuations | None = None
 
     @property
     def multiplicity(self) -> str:

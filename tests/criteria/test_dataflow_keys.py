@@ -31,7 +31,8 @@ OF_ONE_KEY = {
         f"SELECT q.category, AVG(q.best) AS mean FROM ({HIGHEST}) AS q GROUP BY q.category",
         3 * 4 + 4,
     ),
-    "sums of groups, in one row": (f"SELECT SUM(q.n) AS n FROM ({COUNTED}) AS q", 2 * 4 + 1),
+    "sums of groups, in one row": (f"SELECT SUM(q.n) AS n FROM ({COUNTED}) AS q", 4 + 1),
+    "groups of a join by another column": (f"SELECT a.category, COUNT(*) AS n FROM {BLOCK} GROUP BY 1", 3 * 4),
     "pairs": (f"SELECT a.seller, b.price FROM {BLOCK} AND a.ts <= b.ts", 4),
     "rows without a partner": (
         "SELECT a.id, b.price FROM auction AS a LEFT JOIN bid AS b ON b.auction = a.id AND b.ts >= a.ts",

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from streambound.jobs import compile
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
@@ -23,7 +24,7 @@ from streambound_runtime.reading.sources import raw_rows
 from streambound_runtime.session import check_cluster
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import BAD_ROW, Sinks, kafka_records
-from streambound_runtime.spec import SinkSpec
+from streambound_runtime.spec import JobSpec, SinkSpec
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 COLUMNS = {"a": "bigint", "ts": "bigint"}
@@ -107,6 +108,43 @@ class TestOnSpark:
         assert (kinds["d"], kinds["_mult"], kinds["nothing"]) == ("DECIMAL(30,4)", "DECIMAL(38,0)", "VARCHAR")
         with pytest.raises(JobError, match="/out holds the batches of another run; remove them"):
             run(spark, job, tmp_path, *options, "--checkpoint", str(tmp_path / "another"))
+
+    def test_a_next_job_reads_the_punctuations(
+        self, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A batch that is tried again replaces them, too."""
+        over = {"attributes": ["k"], "column": "over", "value": True}
+        columns = {"k": "bigint", "v": "bigint", "over": "boolean", "ts": "timestamp"}
+        bids = {"timestamp": "ts", "columns": columns, "punctuations": [over]}
+        out = {"format": "parquet", "path": str(tmp_path / "out")}
+        sinks = {"<sql>": {**out, "punctuations": True}}
+        job = compile("SELECT k, v FROM S WHERE v > 1", {"streams": {"S": bids}, "sinks": sinks}).compiled.job
+        assert isinstance(job, JobSpec)
+        at = "2024-01-01T00:00:0{}Z"
+        row = {"v": 5, "over": None}
+        write(tmp_path / "in" / "S" / "0.jsonl", {"k": 1, "ts": at.format(0), **row}, modified=1_600_000_000)
+        ends = {"k": 1, "over": True, "ts": at.format(1)}
+        small = {"k": 2, "v": 0, "over": None, "ts": at.format(5)}
+        write(tmp_path / "in" / "S" / "1.jsonl", ends, small, modified=1_600_000_001)
+        available = ("--trigger", "available")
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+            patch.setattr(Checkpoint, "save", lambda *arguments: (_ for _ in ()).throw(RuntimeError("killed")))
+            run(spark, job, tmp_path, *available)
+        run(spark, job, tmp_path, *available)
+        files = f"read_parquet('{tmp_path}/out/batch=*/*.parquet')"
+        found = duckdb.sql(f"SELECT k, v, _mult, _over, second(_ts) FROM {files} ORDER BY _ts, v").fetchall()
+        told = (None, None, None, "_ts")  # to a microsecond before what is open
+        assert {*found} == {(*told, 59), (1, 5, 1, None, 0), (1, None, None, "k", 1), (*told, 4)} and len(found) == 4
+        columns = {"k": "bigint", "v": "bigint", "_over": "string", "_ts": "timestamp"}
+        marks = {"punctuation": {"column": "_over", "value": "_ts"}, "punctuations": [{**over, "column": "_over"}]}
+        marks["punctuations"][0] |= {"value": "k", "max_open": 1}
+        results = {"timestamp": "_ts", "columns": columns, "source": out, **marks}
+        final = "-- streambound: emit final\nSELECT k, SUM(v) AS v FROM R GROUP BY k"
+        job = compile(final, {"streams": {"R": results}}).compiled.job
+        assert isinstance(job, JobSpec)
+        options = ["--checkpoint", str(tmp_path / "next"), "--output", str(tmp_path / "sums"), *available]
+        run_with(spark, job, options)
+        assert [(one["k"], one["v"], one["_ts"]) for one in read(tmp_path / "sums")] == [(1, 5, at.format(1))]
 
     def test_a_run_that_leaves_the_end_open_goes_on_and_the_checkpoint_may_be_anywhere(
         self, spark: Any, tmp_path: Path

@@ -36,6 +36,7 @@ from streambound_runtime.operators.circuit_plan import (
 from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
+from streambound_runtime.operators.ended_ranges import EndedPattern
 from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import Relations, resolved, value
@@ -69,6 +70,8 @@ class Engine:
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
+        self.passed: list[EndedPattern] = []
+        """The punctuations that the last step passes on."""
         self.ended: dict[str, Delta] = {}
         self.contracts: dict[str, ValidTogether | UniqueKeys] = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
@@ -122,7 +125,7 @@ class Engine:
 
         All before ``until`` is closed; None where that is not known beyond the last row. ``over``: no row follows.
         """
-        self.rejected = []
+        self.rejected, self.passed = [], []
         times = times_of(deltas.values())
         found, sizes = list[Delta](), list[int]()
         ends, begun = self._ends(deltas, times), 0
@@ -154,6 +157,7 @@ class Engine:
                 self.session.set(variable, time)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
+        self.passed += self.watched.passed
         self._judge(deltas, ticks)
         for one in self.operators.values():
             self._run(one, deltas, ticks)

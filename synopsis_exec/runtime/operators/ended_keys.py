@@ -23,13 +23,18 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
 from streambound_runtime.operators.delta import Delta, one_by_one, places_in_order
-from streambound_runtime.operators.ended_ranges import EndedRanges, Range, place_of, values_between
+from streambound_runtime.operators.ended_ranges import (
+    EndedPattern,
+    EndedRanges,
+    Pattern,
+    common,
+    place_of,
+    values_between,
+)
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.row_values import Value
 
 OPEN, ENDED = "open", "ended"
-Pattern = tuple[Row, Range]
-"""The values of all attributes but the last, and a range of that one; of single keys those of all, and NULL."""
 
 
 @dataclass
@@ -51,6 +56,8 @@ class EndedKeys:
         """The keys, each with those streams that have brought its one row, as bits."""
         self.ended = {one.stream: EndedRanges(plan.max_open or 0) for one in plan.records}
         """What each stream has ended."""
+        self.passed: set[Pattern] = set()
+        """What is over since the last step, by the punctuations of all streams."""
 
     def entries(self) -> int:
         """The keys that are open, and the keys, or ranges of them, that have ended last."""
@@ -100,9 +107,10 @@ class EndedKeys:
         found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
         told = self.told(rows, marks)
         bad = EndedRows({one.stream: _none(rows[one.stream]) for one in members}, {})
+        self.passed = set()
         bad.again.update({one.stream: _none(rows[one.stream]) for one in members if one.once})
         for number, now in enumerate(ticks.times.tolist()):
-            for member, arrived in zip(members, found, strict=True):
+            for member, arrived in zip(members, found, strict=True) if self.plan.max_open is not None else ():
                 bit = 1 << self.plan.members.index(member) if member.once else 0
                 for place in arrived.in_order(number) if member.once else arrived.at(number):
                     if gone[member.stream][place]:
@@ -120,8 +128,6 @@ class EndedKeys:
 
     def _comes(self, key: Row, bit: int) -> bool:
         """Take in a row's key; whether it may have the row."""
-        if self.plan.max_open is None:
-            return True
         known = self.open.get(key, 0)
         self.open[key] = known | bit
         return not known & bit
@@ -133,6 +139,10 @@ class EndedKeys:
             for others, one in sorted({*named}, key=lambda pattern: ([*map(place_of, pattern[0])], pattern[1])):
                 new.add(others, one)
                 keys.append(others)
+                over = [one]
+                for ranges in (ranges for other, ranges in self.ended.items() if other != stream):
+                    over = [both for part in over for both in common(part, ranges.by_others.get(others, ()))]
+                self.passed |= {(others, part) for part in over}
                 if self.plan.max_open is not None:
                     self.ended[stream].add(others, one)
         if self.of_ranges:
@@ -150,6 +160,16 @@ class EndedKeys:
             streams = " and ".join(one.stream for one in self.plan.members)
             what = f"at timestamp {now} {len(self.open)} values of {named} are open in {streams}"
             raise JobError("contract", f"{what}, more than the catalog's max_open = {most}", 1)
+
+    def told_on(self, ticks: Ticks) -> list[EndedPattern]:
+        """What is over since the last step, in order, as records say it: no row of it follows the tick."""
+        name = self.plan.name
+        ranges = sorted(self.passed, key=lambda one: ([*map(place_of, one[0])], one[1]))
+        if self.of_ranges:
+            told = [((*others, high), low) for others, ((_, low), (_, high)) in ranges]
+        else:
+            told = [(others, None) for others, _ in ranges]
+        return [EndedPattern(name, int(ticks.times[-1]), values, low) for values, low in told]
 
     def dump(self) -> State:
         """The keys that are open, and those that have ended."""
@@ -195,6 +215,8 @@ class WatchedStreams:
         self.operators = {node.name: EndedKeys(node) for node in nodes}
         self.rejected: list[RejectedRow] = []
         """The rows of the last step that break a promise."""
+        self.passed: list[EndedPattern] = []
+        """What is over since the last step."""
 
     def step(self, deltas: dict[str, Delta], ticks: Ticks) -> dict[str, Delta]:
         """Close timestamps: the rows that are left take the place of their stream's; returns the keys that end."""
@@ -220,6 +242,7 @@ class WatchedStreams:
                     gone[stream] = gone[stream] | which
                     self._reject(stream, rows[stream].take(which), reason, words)
         deltas |= {name: delta.take(~gone[name]) for name, delta in rows.items()}
+        self.passed = [one for operator in self.operators.values() for one in operator.told_on(ticks)]
         return found
 
     def returning(self, deltas: Mapping[str, Delta]) -> set[int]:

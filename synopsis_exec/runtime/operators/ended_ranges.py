@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from streambound_runtime.operators.by_tick import Row
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 Place = tuple[int, Value]
 Range = tuple[Place, Place]
 """A first and a last place, which belong to it."""
+Pattern = tuple[Row, Range]
+"""The values of all attributes but the last, and a range of that one; of single keys those of all, and everything."""
 EVERYTHING: Range = ((0, None), (3, None))
 """All values, and NULL."""
 
@@ -39,6 +42,25 @@ def values_between(low: Value, high: Value) -> Range:
     if low is None and high is None:
         return EVERYTHING
     return (1, None) if low is None else (2, low), (3, None) if high is None else (2, high)
+
+
+class EndedPattern(NamedTuple):
+    """A punctuation of the keys of that name as a record has it, with the time from which on it holds."""
+
+    keys: str
+    time: int
+    values: Row
+    since: Value
+
+
+def common(one: Range, ranges: Sequence[Range]) -> list[Range]:
+    """What a range has in common with others.
+
+    >>> common(values_between(5, 15), [values_between(None, 6), values_between(10, 20)])
+    [((2, 5), (2, 6)), ((2, 10), (2, 15))]
+    """
+    both = [(max(one[0], other[0]), min(one[1], other[1])) for other in ranges]
+    return [(low, high) for low, high in both if low <= high]
 
 
 class EndedRanges:

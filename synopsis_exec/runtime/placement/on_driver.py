@@ -18,6 +18,7 @@ from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, times_of
+from streambound_runtime.operators.ended_ranges import EndedPattern
 from streambound_runtime.operators.formula import Relations
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
@@ -44,7 +45,7 @@ from streambound_runtime.placement.results_in_process import (
 )
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.results import write_results
+from streambound_runtime.results import write_punctuations, write_results
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class OnDriver:
         """Close the timestamps before one, and write their results."""
         self.add_arrived()
         results, closed, highest = 0, 0, self.operator.entries()
-        refused, changes = list[RejectedRow](), list["pa.RecordBatch"]()
+        refused, changes, ended = list[RejectedRow](), list["pa.RecordBatch"](), list[EndedPattern]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             write = partial(self._write, changes if self.job.key else file)
             if deltas := {} if until is None else self.open.closed(until):
@@ -115,14 +116,16 @@ class OnDriver:
                 results = write(found, before)
                 closed = len(times_of(deltas.values()))
                 highest = max(highest, self.operator.peak)
-                refused = self.operator.rejected
+                refused, ended = self.operator.rejected, self.operator.passed
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history, self.operator.beyond())
             results += write(self.operator.step({}, until, last), None)
             highest = max(highest, self.operator.peak)
             if changes:
                 results = self._write_upserts(file, changes)
-        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), self.operator.open_since())
+            told = write_punctuations(file, self.job, ended, None if last else until)
+        since = self.operator.open_since()
+        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since, told)
 
     def _write(self, to: TextIO | list[pa.RecordBatch], found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines.

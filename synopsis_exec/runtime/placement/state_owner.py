@@ -70,7 +70,8 @@ class Closed:
 
     ``refused`` are bad rows of which that is only known when their timestamp closes: changes of relations that have no
     meaning, rows that come after the punctuation of their key, and those that conflict with others valid then. Of rows
-    with periods ``open_since`` is the begin of the oldest result row that is not printed, as it has not ended.
+    with periods ``open_since`` is the begin of the oldest result row that is not printed, as it has not ended. Beside
+    the results so many punctuations are ``told``.
     """
 
     results: int = 0
@@ -79,6 +80,7 @@ class Closed:
     peak: int = 0
     refused: tuple[RejectedRow, ...] = ()
     open_since: int | None = None
+    told: int = 0
 
 
 class StateOwner(Protocol):
