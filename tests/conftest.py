@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from streambound.criteria.bound import counted
 from streambound.synopsis_exec import placement
-from support.quick_java import UNFUSED, run_java_quickly
+from support.quick_java import FEW_ROWS, run_java_quickly
 
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("streambound")
@@ -90,7 +90,7 @@ def spark() -> Iterator[Any]:
 
     # Thousands of queries share its heap.
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-memory 2g {UNFUSED} pyspark-shell")
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-memory 2g {FEW_ROWS} pyspark-shell")
         warnings.simplefilter("ignore")
         session = session_of("tests")
     # Each bucket has an engine of its own, in every batch: a few of them show the same.

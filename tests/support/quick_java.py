@@ -21,8 +21,8 @@ QUICKLY = _PLAIN + (_ARCHIVED if CLASSES.exists() and " " not in str(CLASSES) el
 """Compile without optimising; collect in one thread; take classes as they were loaded before, or do not mention it."""
 OPTIONS = {"SPARK_SUBMIT_OPTS": QUICKLY, "SPARK_LAUNCHER_OPTS": _PLAIN, "SPARK_DAEMON_JAVA_OPTS": QUICKLY}
 """So for what is started with this environment; executors of a cluster are told by a setting of Spark."""
-UNFUSED = "--conf spark.sql.codegen.wholeStage=false"
-"""Compile no code for whole stages of a query: for a few rows that takes a quarter of its time.
+FEW_ROWS = "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.adaptive.enabled=false"
+"""Compile no code for whole stages of a query, and plan it once: for a few rows that takes a sixth of its time.
 
 Expressions are compiled as ever, and so are the stages of jobs that tests start as programs of their own.
 """

@@ -26,7 +26,7 @@ from streambound_runtime.endpoints import SERVERS
 from support.jobs import read, told
 from support.kafka_broker import CONNECTOR, Broker, Record
 from support.killing import KILLED_JOB
-from support.quick_java import UNFUSED
+from support.quick_java import FEW_ROWS
 from support.submitting import environment
 
 pytestmark = [
@@ -52,7 +52,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 def variables(broker: Broker) -> dict[str, str]:
     """What a process has around it whose Spark has the package: that of the other tests has not."""
-    arguments = f"--master local[2] --jars {CONNECTOR} --driver-memory 512m {UNFUSED} pyspark-shell"
+    arguments = f"--master local[2] --jars {CONNECTOR} --driver-memory 512m {FEW_ROWS} pyspark-shell"
     return {"PYSPARK_SUBMIT_ARGS": arguments, "SERVERS": broker.servers}
 
 
