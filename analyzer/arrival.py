@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from streambound.analyzer.catalog_model import MarkDocument, PartitionsDocument, RateDocument, keys
 from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import parse_duration
+from streambound.analyzer.models import Described
 from streambound.analyzer.toml_reader import Path, TomlReader
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value, encode_toml
@@ -119,12 +119,13 @@ def _partitions(
     return Partitions(column.name, encoded)
 
 
-@dataclass(frozen=True, slots=True)
-class Ttl:
+class Ttl(Described, frozen=True):
     """How long a row of a stream matters to joins, in the encoding of its timestamps, ``written`` so there."""
 
+    DESCRIPTION = ("written",)
+
     length: int
-    written: str = field(default="", compare=False)
+    written: str = ""
 
     def __str__(self) -> str:
         return self.written or str(self.length)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -16,8 +17,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.query import Query
 
 
-@dataclass(frozen=True)
-class BlockColumns:
+class BlockColumns(Struct, frozen=True):
     """Reads some columns of the blocks of one statement. Raises Finding for a tree that is no block."""
 
     blocks: BlockReader

@@ -9,8 +9,9 @@ A sum over a join is pushed below it (Budiu et al., *DBSP*, §7.2): each source'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Filter, Item, Tree
@@ -27,8 +28,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 
 
-@dataclass(frozen=True)
-class Monomial:
+class Monomial(Struct, frozen=True):
     """A product of values of rows, 0 where one of those ``present`` is NULL or one of the ``filters`` is not true.
 
     Each of these expressions is over the rows of one source; ``at`` is what was written.
@@ -41,8 +41,7 @@ class Monomial:
     filters: tuple[exp.Expr, ...] = ()
 
 
-@dataclass(frozen=True)
-class BlockReader:
+class BlockReader(Struct, frozen=True):
     """Reads the blocks of one statement; ``queries`` are the trees of its subqueries (`algebra.lowering`).
 
     ``computed`` collects the relations that its blocks compute, under names that mean the same in all of them.

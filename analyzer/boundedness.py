@@ -7,11 +7,12 @@ recomputes one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, product
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.closure import Closure, Sort, close, in_order, value_lists
@@ -40,8 +41,7 @@ class JoinConstraint(NamedTuple):
         return self.other if own == self.attribute else self.attribute
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A bound known when the relations are: the tightest of a constant and of relations' extreme values.
 
     ``relations`` holds ``(attribute, offset)``: its minimum (for a lower bound) or maximum (for an upper
@@ -57,8 +57,7 @@ class Limit:
         return self.constant is not None or bool(self.relations)
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True, dict=True):
     """The facts of one branch whose condition is a satisfiable conjunction."""
 
     branch: Branch

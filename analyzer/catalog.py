@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.arrival import Ttl, read_arrival, read_rate, read_ttl
 from streambound.analyzer.catalog_model import (
@@ -36,6 +38,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.engine_profiles import EngineProfile, read_engine
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.models import Described
 from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
@@ -103,8 +106,7 @@ class Beyond(StrEnum):
     STOP = "stop"
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredTable:
+class DeclaredTable(Struct, frozen=True):
     """A declared stream or relation.
 
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
@@ -168,8 +170,7 @@ class DeclaredTable:
 _ONE_ROW = DeclaredTable("", Kind.RELATION, (), rows=1)
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogNames:
+class CatalogNames(Struct, frozen=True):
     """The names of a catalog that statements can read: its ``tables``, in lower case, and dbt's models.
 
     Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``; ``vars`` are the values
@@ -190,8 +191,7 @@ class CatalogNames:
         return name if self.elsewhere is not None and self.elsewhere.is_model(name) else None
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(Described, frozen=True):
     """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
@@ -202,6 +202,8 @@ class Catalog:
     bounds of probabilities, which may take more. ``quarantine`` says how many bad rows a job keeps, ``engine`` what
     runs the queries elsewhere; ``functions`` are the user's own.
     """
+
+    DESCRIPTION = ("text", "elsewhere")
 
     file: str
     tables: tuple[DeclaredTable, ...]
@@ -216,9 +218,9 @@ class Catalog:
     probability_bounds: bool = False
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     engine: EngineProfile | None = None
-    text: str = field(default="", repr=False, compare=False)
+    text: str = ""
     vars: Mapping[str, str] = field(default_factory=dict)
-    elsewhere: Elsewhere | None = field(default=None, repr=False, compare=False)
+    elsewhere: Elsewhere | None = None
     """What the files of its project create."""
     functions: tuple[UserFunction, ...] = ()
 
@@ -367,7 +369,7 @@ def _clock(tables: Iterable[DeclaredTable]) -> DataType | None:
     return next((one.type for one in times if one is not None and one.type.family is not Family.DATE), None)
 
 
-class _CatalogReader(TomlReader):
+class _CatalogReader(TomlReader, frozen=True):
     """Streams and relations, and the models that stand for some."""
 
     def models(self, value: object, tables: list[str]) -> dict[str, str]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from streambound.analyzer.arrival import read_duration
 from streambound.analyzer.catalog_model import ChangesDocument, KeyPunctuationDocument, keys
 from streambound.analyzer.columns import Column
@@ -42,8 +44,7 @@ ENVELOPE_TIMES = tuple(f"{where}ts_{unit}" for where in ("", "source.") for unit
 """The times that Debezium's envelope has: of the connector, and of the database."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredChanges:
+class DeclaredChanges(Struct, frozen=True):
     """How the rows of a relation come and go.
 
     ``timestamp`` is the time of a change; it and ``op`` may be none of the relation's columns: SQL does not see them
@@ -73,8 +74,7 @@ class KeyPunctuation(KeyMark[Value]):
     together: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StreamKey:
+class StreamKey(Struct, frozen=True):
     """The columns of a stream that a punctuation ends: one of its own, or one that comes in another ``stream``.
 
     ``marked`` are the columns of that stream, in the same order; ``once`` says that each key has one row at most.

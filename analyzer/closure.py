@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.difference_bounds import DifferenceBounds, Edge
 from streambound.analyzer.query import (
@@ -44,8 +45,7 @@ class Sort(StrEnum):
     STRING = "string"
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(Struct, frozen=True):
     """The closed conditions of a branch.
 
     ``nodes`` maps each attribute to its node in its sort's matrix (node 0 is the constant 0); ``strings`` are

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.types import DataType
@@ -10,8 +10,7 @@ from streambound.analyzer.values import Value
 from streambound_runtime.promises import Domain
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A declared column, or one derived from a row's declared ones by an expression.
 
     ``at`` is where the catalog declares it; ``domain_at`` where its domain. ``expression`` is Spark SQL over the

@@ -7,9 +7,10 @@ comparison is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import floor
+
+from msgspec.structs import replace
 
 from streambound.analyzer.casts import DAY, cast
 from streambound.analyzer.constants import (

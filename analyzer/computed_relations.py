@@ -8,8 +8,8 @@ Theory (docs/theory-conditions.md, "Relations without state"): its rows are as s
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -41,8 +41,7 @@ _ANY_ORDER = ("ANY_VALUE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "ARRAY_
 """Aggregates whose value may depend on the order of rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComputedRelation:
+class ComputedRelation(Struct, frozen=True):
     """A relation's rows: Spark SQL over relations of the catalog; its columns, and the most rows, if that is known."""
 
     query: str

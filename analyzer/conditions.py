@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Scalar, Tree
@@ -49,8 +50,7 @@ MOST_PARTS = 2_000
 """Operators, functions, names and constants of one expression."""
 
 
-@dataclass(frozen=True)
-class ConditionReader:
+class ConditionReader(Struct, frozen=True):
     """Reads the conditions and terms of one SELECT in its scope.
 
     ``owners`` collects the alias of the FROM item that each name without one belongs to, by the name's offset;

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.types import NUMERIC, DataType, Family, parse_type
 from streambound.analyzer.values import nearest, number
@@ -48,8 +50,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """A constant: its value, None for NULL, and the type that Spark gives it.
 
     Numbers are exact; booleans are 0 or 1, dates days, timestamps and intervals microseconds. ``numeral`` says that it

@@ -9,9 +9,10 @@ An expression over one row is a column of that row. One over several is split in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.columns import Column
@@ -71,8 +72,7 @@ def _operands(tree: exp.Expr) -> Iterator[exp.Expr]:
             yield child
 
 
-@dataclass
-class DerivedColumns:
+class DerivedColumns(Struct):
     """The columns that a statement's expressions derive, by attribute, and by table and name."""
 
     columns: dict[Attribute, Column] = field(default_factory=dict)

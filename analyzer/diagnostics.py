@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+
+from msgspec import Struct
 
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.edits import Edit, Hunk
@@ -13,8 +14,7 @@ from streambound.analyzer.spans import Excerpt, Span
 ORDER = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """A second place that explains a diagnostic, such as a declaration in the catalog.
 
     ``text`` is the span's first line, where the place is in another file than the diagnostic.
@@ -53,8 +53,7 @@ class FixKind(StrEnum):
         return "a contract of the input" if self is FixKind.CONTRACT else self.value.replace("-", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A change that would help, and what it does to results (``kind``); ``sql`` is the changed statement.
 
     ``changes`` names the kinds of change it is made of; ``edits`` are those of the SQL file and of the catalog,
@@ -75,8 +74,7 @@ class Fix:
         return "; ".join(filter(None, (self.kind.words, self.note)))
 
 
-@dataclass(frozen=True, slots=True)
-class Repairs:
+class Repairs(Struct, frozen=True):
     """The repairs of one statement, the best first; ``why_none`` says why there is none.
 
     ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
@@ -87,8 +85,7 @@ class Repairs:
     cut_short: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """Why a finding does not count: ``kind`` is ``comment`` for one beside the SQL, ``baseline`` for a recorded one.
 
     ``until`` is the last day on which it holds; None where it has no end. ``where`` is ``file:line:column`` of what
@@ -101,8 +98,7 @@ class Suppression:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding at one place.
 
     A finding with a ``suppression`` is still reported, and fails no check.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.spans import SourceText, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the text of ``span`` in ``file`` by ``replacement``; an empty span inserts."""
 
     file: str
@@ -17,8 +17,7 @@ class Edit:
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Lines that an edit replaces, and what they become; ``line`` is the 1-based number of the first."""
 
     file: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
@@ -30,8 +31,7 @@ class EmitMode(StrEnum):
     """Of rows with periods: whole parts of a result, as they become known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
+class Emission(Struct, frozen=True):
     """A mode, and the place of its comment."""
 
     mode: EmitMode

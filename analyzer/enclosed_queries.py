@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
+from msgspec import Struct
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.codes import Code
@@ -52,8 +52,7 @@ class ViewOf(Enum):
     RESULTS = "a query's results, which are kept up to date"
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosed:
+class Enclosed(Struct, frozen=True):
     """The query of a CREATE or an INSERT: its tokens, and the name and place of the target, if it has one.
 
     ``view`` says what the name stands for; ``columns`` are the names that it gives its columns.

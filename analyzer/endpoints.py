@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog_model import SinkDocument, SourceDocument, TargetDocument, keys
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
@@ -38,8 +39,7 @@ _PARSES = (
 """Options of Spark's JSON reader: the job reads lines of text and parses them itself, always in the same way."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOptions:
+class SourceOptions(Struct, frozen=True):
     """Where rows come from: a Spark source's format, path and options.
 
     ``payload`` is the column that holds a row as a JSON object; without one the columns are the row's. ``metadata`` are
@@ -53,8 +53,7 @@ class SourceOptions:
     metadata: Options = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A destination: a format, a path (empty for Kafka) and options; for a database the ``table``."""
 
     format: str
@@ -63,8 +62,7 @@ class Target:
     table: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(Struct, frozen=True):
     """Where a query's results go: to a ``target``, or to a function ``call`` = ``module:function``.
 
     ``quarantine`` is where the rows go that cannot be used. With ``punctuations`` it is told which results are over.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog_model import EngineDocument, keys
 from streambound.analyzer.durations import parse_duration
@@ -40,8 +42,7 @@ class OutputMode(StrEnum):
     COMPLETE = "complete"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineProfile:
+class EngineProfile(Struct, frozen=True):
     """An engine, and how a query is run on it.
 
     ``delays`` maps streams, by their lower-case names, to the delay of their watermark, or None if there is none;

@@ -11,8 +11,9 @@ AVG of integers. It also computes IN as a value, whose NULL it turns into FALSE 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import UnreadCall, aggregate_call, is_aggregate_call
@@ -52,8 +53,7 @@ _SET_OPERATION = {"this", "expression", "distinct"}
 _JOIN = {"this", "on", "side", "kind"}
 
 
-@dataclass(frozen=True, slots=True)
-class AskingExpression:
+class AskingExpression(Struct, frozen=True):
     """An expression over a row, and the subqueries whose values of the row stand in it, by the names they have there.
 
     The row is called `ROW` in these.

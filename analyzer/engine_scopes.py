@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.expressions.engine_sql import EnginePart, Outside, converted
 from streambound.analyzer.types import DataType
 
 
-@dataclass(frozen=True, slots=True)
-class EngineField:
+class EngineField(Struct, frozen=True):
     """A column of an item of FROM, by its name and that item's."""
 
     table: str
@@ -29,8 +28,7 @@ class EngineField:
         return column.name.lower() == self.name.lower() and column.table.lower() in ("", self.table.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class EngineQuery:
+class EngineQuery(Struct, frozen=True):
     """A query in DuckDB's SQL, with its columns in order."""
 
     node: exp.Query
@@ -56,8 +54,7 @@ class EngineQuery:
         return EngineQuery(made, tuple((name, kind) for (name, _), kind in zip(self.columns, kinds, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class QueryScope:
+class QueryScope(Struct, frozen=True):
     """The columns that an expression may name: those of FROM, and those of the queries ``around`` it.
 
     ``keys`` are the expressions in GROUP BY, each with its translation; None for a query without groups.

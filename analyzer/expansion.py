@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
@@ -21,8 +21,7 @@ _ENOUGH = 10**9
 """Larger numbers are not told apart: they can have more digits than the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """The number of SELECTs after expansion, of streams and relations in all of them, and of columns of each."""
 
     selects: int
@@ -61,8 +60,7 @@ def _clipped(selects: int, sources: int, columns: int) -> Expansion:
     return Expansion(min(selects, _ENOUGH), min(sources, _ENOUGH), min(columns, _ENOUGH))
 
 
-@dataclass(frozen=True)
-class Sizer:
+class Sizer(Struct, frozen=True):
     """Measures the queries of one statement; if ``strict``, raises Finding at the part that makes one too large."""
 
     positions: Positions

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Protocol
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
@@ -16,8 +17,7 @@ from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import MODEL, Statement, ViewElsewhere, WrittenView
 
 
-@dataclass(frozen=True, slots=True)
-class FileView:
+class FileView(Struct, frozen=True):
     """A view: its name, the names that it gives its columns, if any, and the statement that creates it."""
 
     name: str
@@ -64,16 +64,14 @@ class Elsewhere(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
+class Created(Struct, frozen=True):
     """The views that a file creates, and as a ``whole`` its query if it has only one."""
 
     views: Views
     whole: FileView | None
 
 
-@dataclass(frozen=True, slots=True)
-class OtherViews:
+class OtherViews(Struct, frozen=True):
     """The views of other files that a statement reads, and where each of them is."""
 
     views: Views

@@ -7,10 +7,11 @@ words of `operators_outside`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import count, product
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -32,16 +33,14 @@ from streambound.analyzer.terms import LinearTerm, TermReader
 from streambound.analyzer.work import spend
 
 
-@dataclass(frozen=True)
-class Select:
+class Select(Struct, frozen=True):
     """One flattened SELECT: a scope with its condition, and the named terms of its select list."""
 
     scope: Scope
     outputs: tuple[tuple[Visible, exp.Expr], ...]
 
 
-@dataclass
-class Flattener:
+class Flattener(Struct):
     """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter.
 
     ``owners`` collects the alias that each name without one could be qualified with, by the name's offset;

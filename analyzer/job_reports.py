@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.json_models import JsonShapeError, parsed, structured
 
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
+class StepReport(Struct, frozen=True):
     """The current activity of the job, such as starting Spark."""
 
     doing: str
 
 
-@dataclass(frozen=True, slots=True)
-class BatchReport:
+class BatchReport(Struct, frozen=True):
     """A micro-batch, by its number from 0: its rows, timestamps that it closed, and results.
 
     ``entries`` are those of the synopsis after it, ``peak`` the most within it and ``limit`` the bound M, if that is a
@@ -40,8 +39,7 @@ class BatchReport:
     open_since: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryReport:
+class SummaryReport(Struct, frozen=True):
     """The end of a job: rows by stream and relation, bad rows by reason, results, and the most entries.
 
     Of bad rows the last ones, ``only_counted`` of them, were not written.
@@ -58,8 +56,7 @@ class SummaryReport:
     only_counted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorReport:
+class ErrorReport(Struct, frozen=True):
     """Why a job stopped: ``error`` is one word for programs."""
 
     error: str

@@ -1,7 +1,6 @@
-"""JSON read into dataclasses: a member is a field, of the field's own type, and what is wrong is told at its place.
+"""JSON read into models: a member is a field, of the field's own type, and what is wrong is told at its place.
 
->>> @dataclass(frozen=True)
-... class Point:
+>>> class Point(Struct):
 ...     x: int
 >>> parsed('[{"x": 1}]', "points.json").read(tuple[Point, ...], "not a list of points")
 (Point(x=1),)
@@ -12,12 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import date
 from enum import Enum
 from functools import cache, partial
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from msgspec import Struct
+from msgspec.structs import asdict, fields
 
 from streambound.analyzer.errors import InputError, StreamboundError
 
@@ -26,8 +27,7 @@ _Read = Callable[[Any], Any]
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFault:
+class JsonFault(Struct, frozen=True):
     """A fault of a JSON value, with the path of members and indices from the root."""
 
     message: str
@@ -42,8 +42,7 @@ class JsonShapeError(ValueError):
         self.faults = faults
 
 
-@dataclass(frozen=True, slots=True)
-class JsonDocument:
+class JsonDocument(Struct, frozen=True):
     """A JSON text with its value; ``error`` is what its readers raise."""
 
     text: str
@@ -126,19 +125,21 @@ class JsonReader:
             case origin if origin in (Union, UnionType):
                 (other,) = (self._of(argument) for argument in arguments if argument is not NoneType)
                 return lambda value: None if value is None else other(value)
-        if is_dataclass(kind):
+        if issubclass(kind, Struct):
             return self._members(kind)
         return kind if issubclass(kind, Enum) else lambda value: exactly(value, kind)
 
-    def _members(self, kind: Any) -> _Read:
-        hints = get_type_hints(kind)
-        names = {one.name: one.default is one.default_factory is MISSING for one in fields(kind) if one.init}
+    def _members(self, kind: type[Struct]) -> _Read:
+        members = {one.name: one for one in fields(kind)}
 
         def read(value: Any) -> Any:
-            more = [name for name in exactly(value, dict) if name not in names] if self._closed else []
-            given = [name for name, needed in names.items() if needed or name in value]
+            more = [name for name in exactly(value, dict) if name not in members] if self._closed else []
+            given = [name for name, member in members.items() if member.required or name in value]
             found = _all(
-                ((name, self._of(hints[name]) if name in value else _missing, value.get(name)) for name in given),
+                (
+                    (name, self._of(members[name].type) if name in value else _missing, value.get(name))
+                    for name in given
+                ),
                 [JsonFault(f"extra fields found ({', '.join(more)})")] if more else [],
             )
             return kind(**dict(zip(given, found, strict=True)))
@@ -150,8 +151,8 @@ def plain(value: Any) -> Any:
     """A value in JSON's types, which `JsonReader` reads back."""
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.init}
+    if isinstance(value, Struct):
+        return {name: plain(one) for name, one in asdict(value).items()}
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, tuple | list):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 _PARTS: tuple[tuple[str, type[exp.Expr] | tuple[type[exp.Expr], ...], int], ...] = (
@@ -18,8 +17,7 @@ _PARTS: tuple[tuple[str, type[exp.Expr] | tuple[type[exp.Expr], ...], int], ...]
 """The kinds of part, and about how much work one makes beside the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class LargestPart:
+class LargestPart(Struct, frozen=True):
     """The number of a statement's parts of one kind, by its ``name``, and the ``first`` of them."""
 
     name: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 _OPENS = re.compile(r"""--|/\*|\{#|\b[rR]['"]|['"`]""")
 _SEMICOLON = re.compile(";")
@@ -36,8 +37,7 @@ class LexicalKind(StrEnum):
 _COMMENTS = (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT, LexicalKind.TEMPLATE_COMMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """A comment or quoted text with its delimiters; ``closed`` is whether the closing one is there."""
 
     kind: LexicalKind

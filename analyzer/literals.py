@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.casts import cast
@@ -34,8 +34,7 @@ _TYPED = (Family.DATE, Family.TIMESTAMP)
 _DAYS = ("DAY", "WEEK")
 
 
-@dataclass(frozen=True)
-class LiteralReader:
+class LiteralReader(Struct, frozen=True):
     """Reads what is a constant by itself."""
 
     positions: Positions

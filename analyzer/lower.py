@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import TokenError
 
@@ -42,8 +43,7 @@ from streambound.analyzer.terms import LinearTerm
 from streambound.analyzer.types import Family
 
 
-@dataclass(frozen=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """A lowered statement, or its errors: ``query`` is None exactly when there are errors.
 
     ``tree`` is what it names in the algebra, whether or not that is in the query language; None where it names nothing.
@@ -55,8 +55,8 @@ class Lowered:
     diagnostics: tuple[Diagnostic, ...]
     owners: Mapping[int, str] = field(default_factory=dict)
     tree: Tree | None = None
-    positions: Positions | None = field(default=None, repr=False)
-    queries: Mapping[int, Tree] = field(default_factory=dict, repr=False)
+    positions: Positions | None = None
+    queries: Mapping[int, Tree] = field(default_factory=dict)
 
 
 def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods: bool = False) -> Lowered:

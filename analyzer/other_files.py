@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog, CatalogNames
 from streambound.analyzer.spans import SourceText
@@ -19,8 +21,7 @@ _CREATED = re.compile(r"\b(?:VIEW|TABLE)\s++(?:IF\s++NOT\s++EXISTS\s++)?+[`\"]?+
 _WORD = re.compile(r"\w++")
 
 
-@dataclass(eq=False)
-class OtherFiles:
+class OtherFiles(Struct, eq=False, dict=True):
     """The texts of a project's files, which are ``listed`` when a statement first reads what its catalog has not.
 
     A name stands for the view that one file creates; `ref('m')` for the file ``m.sql``.

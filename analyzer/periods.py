@@ -8,8 +8,9 @@ temporal-probabilistic relation also has a `key` and a `probability`, a stream o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog_model import TimeDocument, keys
 from streambound.analyzer.columns import Column
@@ -25,8 +26,7 @@ _PROBABILITIES = (Family.FLOAT, Family.DECIMAL)
 _ONLY_PERIODS = ("key", "probability", "max_duration", "max_valid", "snapshot_key")
 
 
-@dataclass(frozen=True, slots=True)
-class TimeDomain:
+class TimeDomain(Struct, frozen=True):
     """The points of time there are: from ``low`` to before ``high``, as in the catalog; no end where that is None."""
 
     low: object
@@ -41,8 +41,7 @@ class TimeDomain:
         return _encoded(self.low, kind), None if self.high is None else _encoded(self.high, kind)
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodRows:
+class PeriodRows(Struct, frozen=True):
     """The declaration of rows with periods: the columns, and a stream's promises.
 
     ``key`` names the random variable of a row, whose ``probability`` is another column. No row is valid longer than

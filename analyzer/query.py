@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.changes import KeyPunctuation, StreamKey
 from streambound.analyzer.columns import Column
+from streambound.analyzer.models import Described
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
@@ -52,16 +56,14 @@ class Attribute(NamedTuple):
         return f"{self.source}.{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A constant of the select list; ``value`` is encoded by its type, None for NULL."""
 
     value: Value | None
     type: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(Struct, frozen=True):
     """A column of the select list that is computed of several rows when a result is made: ``CAST((text) AS type)``.
 
     ``text`` is Spark SQL over the columns ``_1``, ``_2``, … (in backquotes), which are the ``attributes`` in turn.
@@ -72,8 +74,7 @@ class Computed:
     attributes: tuple[Attribute, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimeValue:
+class TimeValue(Struct, frozen=True):
     """Application times in the select list: ``plus + offset``, or the distance ``plus - minus + offset``.
 
     ``offset`` is in encoded units (microseconds of a TIMESTAMP); ``type`` is that of the value.
@@ -94,8 +95,7 @@ class TimeValue:
         return replace(self, plus=rename(self.plus), minus=None if self.minus is None else rename(self.minus))
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """``left op right + offset``; ``left op offset`` where ``right`` is None.
 
     ``offset`` is in the encoded units of the attributes' type (a string for string constants). ``span`` is
@@ -114,8 +114,7 @@ class Comparison:
         return (self.left,) if self.right is None else (self.left, self.right)
 
 
-@dataclass(frozen=True, slots=True)
-class NullTest:
+class NullTest(Struct, frozen=True):
     """``attribute IS [NOT] NULL``."""
 
     attribute: Attribute
@@ -128,8 +127,7 @@ class NullTest:
         return (self.attribute,)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """``attribute IN (values)``, a list that was not split; ``values`` are distinct and encoded."""
 
     attribute: Attribute
@@ -142,8 +140,7 @@ class OneOf:
         return (self.attribute,)
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(Struct, frozen=True):
     """A constant condition: ``TRUE``, ``FALSE``, or SQL's ``UNKNOWN`` (not true, and not false either)."""
 
     value: bool
@@ -151,27 +148,26 @@ class Truth:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """A conjunction."""
 
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Described, frozen=True):
     """A disjunction.
 
     ``operands`` are the places of the parts where each is written as an alternative: an operand of OR, an item of IN.
     Empty where a pass derived the disjunction.
     """
 
+    DESCRIPTION = ("operands",)
+
     parts: tuple[Formula, ...]
-    operands: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    operands: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """A negation."""
 
     part: Formula
@@ -184,8 +180,7 @@ Condition = Atom | OneOf
 Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One occurrence of a stream or relation in a branch's FROM.
 
     ``table`` is its name in the catalog, ``at`` where the catalog declares it. ``factors`` are the columns whose
@@ -231,8 +226,7 @@ OutputValue = Attribute | Constant | Computed | TimeValue
 """What a column of the select list is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """One column of the select list."""
 
     name: str
@@ -250,8 +244,7 @@ class Output:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True, dict=True):
     """One select-project-join query.
 
     ``where`` is any formula until `split_disjunctions` made it a conjunction. ``merged`` partitions the
@@ -267,10 +260,10 @@ class Branch:
     statement: int = 0
     part: int = 0
     merged: tuple[tuple[str, ...], ...] = ()
-    _by_alias: dict[str, Source] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_alias", {source.alias: source for source in self.sources})
+    @cached_property
+    def _by_alias(self) -> dict[str, Source]:
+        return {source.alias: source for source in self.sources}
 
     @property
     def atoms(self) -> tuple[Condition, ...]:
@@ -317,8 +310,7 @@ class Branch:
         return self.source(attribute.source).timestamp == attribute.column
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A statement's meaning: bag or set (``distinct``) of the union of its branches.
 
     Of a block below an aggregate, results are counted with ``sums`` of products of their rows' factors, by name.

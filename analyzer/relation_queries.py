@@ -8,9 +8,10 @@ A subquery in a subquery may name columns of that one, and no others: so it is i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -88,8 +89,7 @@ def closed(tree: nodes.Tree, catalog: Catalog, queries: Queries, outer: Outer) -
     return to_sql(_Closing(catalog, queries, lambda column: marked(outer(column))).tree(tree, outermost=True))
 
 
-@dataclass(frozen=True)
-class _Closing:
+class _Closing(Struct, frozen=True):
     """Puts into a subquery what ``outer`` gives for the columns that it lacks."""
 
     catalog: Catalog
@@ -108,7 +108,7 @@ class _Closing:
             nodes.inputs(tree)[0], nodes.Aggregate | nodes.Over
         )
         lacking = outermost and isinstance(tree, nodes.Filter | nodes.Join) and not grouped
-        return _mapped(replace(tree, **under), lambda scalar: self.scalar(scalar, given, lacking))  # type: ignore[arg-type]
+        return _mapped(replace(tree, **under), lambda scalar: self.scalar(scalar, given, lacking))
 
     def scalar(self, scalar: nodes.Scalar, given: Schema, lacking: bool) -> nodes.Scalar:
         """An expression over rows with the ``given`` columns; ``lacking``: it may name the row's, too."""

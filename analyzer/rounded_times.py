@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.constants import is_interval
@@ -24,8 +26,7 @@ _DAYS = ("to_date", "date")
 _TO_WHOLE = {"floor": (-1, 0), "ceil": (0, 1), "ceiling": (0, 1), "round": (-1, 1), "bround": (-1, 1)}
 
 
-@dataclass(frozen=True, slots=True)
-class RoundedTime:
+class RoundedTime(Struct, frozen=True):
     """``value * unit`` is the sum of some columns, less others, and between ``low`` and ``high`` more.
 
     Columns are called by their places, and are whole numbers or the microseconds of timestamps. Of what reads none

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -14,6 +14,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.diagnostics import Related
 from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.models import Described
 from streambound.analyzer.query import TRUE, Attribute, Formula, Source
 from streambound.analyzer.terms import LinearTerm
 from streambound.analyzer.toml_reader import suggest
@@ -25,8 +26,7 @@ _STEPS = 10
 """What it takes to find what a name means, beside the items that have to be asked."""
 
 
-@dataclass(frozen=True)
-class Visible:
+class Visible(Described, frozen=True):
     """One column that a FROM item offers: its name and what it stands for.
 
     ``computed`` numbers the expressions with a name of their own: two of them are two columns, even of one meaning,
@@ -35,15 +35,16 @@ class Visible:
     ``several``: it is computed of several rows, so that ``term`` has no more than its type.
     """
 
+    DESCRIPTION = ("tree",)
+
     name: str
     term: LinearTerm
     computed: int = 0
-    tree: exp.Expr | None = field(default=None, compare=False, repr=False)
+    tree: exp.Expr | None = None
     several: bool = False
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True, dict=True):
     """One FROM item in scope: its alias and visible columns."""
 
     alias: str
@@ -61,8 +62,7 @@ class Item:
         return {name: tuple(columns.values()) for name, columns in found.items()}
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True, dict=True):
     """The items of one FROM, the sources behind them, and the conditions that flattening brought along.
 
     USING makes one of two columns: ``merged`` are names in small letters with the aliases of the items that share them,

@@ -7,7 +7,6 @@ itself; `streambound.temporal` says what it means.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sqlglot import exp
@@ -15,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.models import Described
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.syntax_errors import syntax_error
 
@@ -32,14 +32,15 @@ class SeqKind(StrEnum):
     TP = "TP"
 
 
-@dataclass(frozen=True, slots=True)
-class SeqBlock:
+class SeqBlock(Described, frozen=True):
     """A block: its query, and the period for which it is evaluated.
 
     ``name`` is the table that stands for it in the statement. ``since`` and ``until`` are those of ``FROM x TO y``,
     ``as_of`` that of ``AS OF x``; None where the block has none. ``tokens`` are those inside its parentheses, ``at`` is
     its first words. ``before`` are the tokens of the views that it reads.
     """
+
+    DESCRIPTION = ("before",)
 
     kind: SeqKind
     name: str
@@ -51,7 +52,7 @@ class SeqBlock:
     until: exp.Expr | None = None
     as_of: exp.Expr | None = None
     header: tuple[Token, ...] = ()
-    before: tuple[Token, ...] = field(default=(), compare=False)
+    before: tuple[Token, ...] = ()
 
 
 Parse = Callable[[Sequence[Token]], exp.Expr | Diagnostic]

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from streambound.analyzer import byte_sizes
 from streambound.analyzer.codes import Code, Severity
@@ -39,8 +40,7 @@ _BUDGETS, _NAME, _BUDGET, _QUERIES = "budgets", "name", "budget", "queries"
 _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it.
 
     ``about`` says more of it in the schema; a text fits the ``pattern``.
@@ -71,16 +71,14 @@ KEYS: tuple[Key, ...] = (
 """Each is also an option of `check`; what is set by code, severities and acceptance, is in tables of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value and the line of the catalog that sets it."""
 
     value: Any
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(Struct, frozen=True):
     """Other settings for the files that fit one of some patterns, relative to the catalog."""
 
     files: tuple[str, ...]
@@ -90,8 +88,7 @@ class Override:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class SharedBudget:
+class SharedBudget(Struct, frozen=True):
     """The most bytes of the states of some queries together, as it is written: of an owner, or of all.
 
     It covers those in files that fit a pattern, relative to the catalog, and with these names; without any, all.
@@ -104,8 +101,7 @@ class SharedBudget:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
+class CheckSettings(Struct, frozen=True):
     """The settings in the catalog: values by key, severities by code, and overrides; the last one that matches counts.
 
     ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.

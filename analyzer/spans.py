@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from functools import cached_property
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """A stretch of source text.
 
     ``start`` and ``end`` are 0-based code-point offsets; lines and columns are 1-based; ends are exclusive.
@@ -21,8 +22,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A span of a file with the text of its first line, so that it can be shown without the file."""
 
     file: str
@@ -30,8 +30,7 @@ class Excerpt:
     text: str
 
 
-@dataclass(frozen=True)
-class SourceText:
+class SourceText(Struct, frozen=True, dict=True):
     r"""A file's name and text, able to turn offsets into spans.
 
     >>> SourceText("q.sql", "a\nbcd").span(3, 5).column
@@ -40,11 +39,10 @@ class SourceText:
 
     file: str
     text: str
-    _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        starts = [0] + [i + 1 for i, c in enumerate(self.text) if c == "\n"]
-        object.__setattr__(self, "_starts", tuple(starts))
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return (0, *(i + 1 for i, c in enumerate(self.text) if c == "\n"))
 
     def position(self, offset: int) -> tuple[int, int]:
         """The 1-based (line, column) of a 0-based code-point offset."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
@@ -17,8 +17,7 @@ MODEL = "model"
 """The mark of a table that is a model of dbt."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenView:
+class WrittenView(Struct, frozen=True):
     """A view of the same file as it stands there: its name, the names of its columns if it gives any, its query."""
 
     name: str
@@ -26,8 +25,7 @@ class WrittenView:
     tokens: tuple[Token, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewElsewhere:
+class ViewElsewhere(Struct, frozen=True):
     """A view of another file: where it is read, and where it is created."""
 
     name: str
@@ -42,8 +40,7 @@ class ViewElsewhere:
         return replace(found, related=(*found.related, place))
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """One SQL statement of a file: name, and the span, tokens and tree of its query, or why it has none.
 
     ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``views``

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -208,8 +209,7 @@ def _parses(source: SourceText, chunk: Sequence[Token]) -> bool:
 _COMMENT = re.compile(r"--[ \t]*name:[ \t]*(\S.*)", re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A statement's name, and where it is given, None where the file's name is; what is ``wrong`` with the comment."""
 
     text: str

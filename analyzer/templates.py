@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -38,8 +38,7 @@ _QUOTED = (LexicalKind.STRING, LexicalKind.NAME)
 _COMPILED = "check the SQL that dbt compile writes below target/compiled"
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A model in a text: its key in the catalog, its place, and the stream or relation that it stands for, if any."""
 
     key: str
@@ -53,8 +52,7 @@ class Model:
         return self.key.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
+class Templates(Struct, frozen=True):
     """A text with templates replaced by blanks, models by names, and the diagnostics of wrong templates."""
 
     text: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer import comparands
@@ -19,8 +20,7 @@ from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.analyzer.values import Value, encode_number
 
 
-@dataclass(frozen=True, slots=True)
-class LinearTerm:
+class LinearTerm(Struct, frozen=True):
     """``Σ plus − Σ minus + constant``. ``type`` is that of the attributes; the constant's is that of the whole term."""
 
     constant: Folded
@@ -45,8 +45,7 @@ class LinearTerm:
         return self.constant.kind
 
 
-@dataclass(frozen=True)
-class TermReader:
+class TermReader(Struct, frozen=True):
     """Reads constants and arithmetic; attributes come from a scope through ``resolve``."""
 
     positions: Positions

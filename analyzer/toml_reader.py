@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.spans import Excerpt
@@ -25,8 +26,7 @@ def suggest(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean {by_lower[similar[0]]}?" if similar else ""
 
 
-@dataclass(frozen=True)
-class TomlReader:
+class TomlReader(Struct, frozen=True):
     """Checks values against a schema, blaming the place of a wrong key; ``places`` maps key paths to where they are."""
 
     file: str

@@ -7,9 +7,10 @@ digits for decimals, 0/1 for booleans), so that the closure can work with intege
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+from msgspec import Struct
 
 
 class Family(StrEnum):
@@ -51,8 +52,7 @@ _FAMILY = {name: family for family, names in _NAMES.items() for name in names}
 _PATTERN = re.compile(r"([a-z_]++)(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|\s*<.*>|\s++[a-z][a-z ]*)?", re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class DataType:
+class DataType(Struct, frozen=True):
     """A Spark SQL type: its name as written, its family, and a decimal's scale (None when it has none)."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog_model import FunctionDocument, keys
 from streambound.analyzer.toml_reader import Path, TomlReader
@@ -15,8 +16,7 @@ _PYTHON = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _PLAIN = (Family.BOOLEAN, Family.INTEGER, Family.STRING, Family.DATE)
 
 
-@dataclass(frozen=True, slots=True)
-class UserFunction:
+class UserFunction(Struct, frozen=True):
     """A function by its name in small letters; ``python`` is ``module:function``, empty for one of Spark's session."""
 
     name: str

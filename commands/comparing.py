@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.commands.options import PathArgument
 from streambound.commands.saying import say
@@ -45,8 +46,7 @@ def compare_options(command: _F) -> _F:
     return command
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedWith:
+class ComparedWith(Struct, frozen=True):
     """The baseline and the commit with which the findings of a check are compared."""
 
     baseline_file: Path | None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from streambound.commands.saying import say
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class FixOptions:
+class FixOptions(Struct, frozen=True):
     """Whether to apply fixes, to show them instead, and whether those that change results are among them.
 
     ``outside``: also in files that are not below their catalog.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from streambound.commands.failures import guarded
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command's name, where it is (``module:function`` of this package), and its line in the help."""
 
     name: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from streambound.commands.options import OutputFile
 from streambound.reports.formats import FORMAT_NAMES, Format, format_named
@@ -23,8 +23,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The file that GitHub Actions shows as the summary of a step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """A format and the file it goes to; None is standard output."""
 
     form: Format

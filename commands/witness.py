@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.commands.options import QueryArgument, common_options, emit_mode_option
 from streambound.commands.saying import doing, show, writing
@@ -117,8 +118,7 @@ def witness(
         click.echo(f"\nproved by DuckDB: {told}")
 
 
-@dataclass(frozen=True)
-class _Witnesses:
+class _Witnesses(Struct, frozen=True):
     """The witnesses of a statement: their tables, one of a size, and what is said of one.
 
     ``tells`` says whether some probes tell if an element was sent. ``one_by_one``: probe k tells of element k.

@@ -7,9 +7,12 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.models import Described
 from streambound.analyzer.query import Attribute, Branch, Kind, Query
 from streambound.analyzer.work import cached
 from streambound.criteria.cases import Case, cases, synopses
@@ -53,16 +56,15 @@ MOST_HARMFUL, MOST_LOOKS = 16, 64
 """Where a set violates its criterion: joins up to which cases are looked for, and how many of these are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableBound:
+class TableBound(Struct, frozen=True):
     """A table (``table`` is its name), what it stores, and the most entries it can have, with the reason.
 
     ``results`` says that it holds what a set query has returned.
     """
 
     table: str
-    layout: SynopsisTable = field(repr=False)
-    count: Count = field(repr=False)
+    layout: SynopsisTable
+    count: Count
     results: bool = False
 
     @property
@@ -71,16 +73,17 @@ class TableBound:
         return self.count.size
 
 
-@dataclass(frozen=True, slots=True)
-class BranchBound:
+class BranchBound(Described, frozen=True):
     """The tables of one case of a branch of a split query, the results of a set among them (last).
 
     ``number`` is the place of that branch, from 0.
     """
 
+    DESCRIPTION = ("synopsis",)
+
     number: int
-    case: Case = field(repr=False)
-    synopsis: Synopsis = field(repr=False, compare=False)
+    case: Case
+    synopsis: Synopsis
     tables: tuple[TableBound, ...]
 
     @property
@@ -94,8 +97,7 @@ class BranchBound:
         return self.case.branch
 
 
-@dataclass(frozen=True, slots=True)
-class QueryBound:
+class QueryBound(Struct, frozen=True):
     """M per table and in total; what ``grows`` is no bound (`criteria.unlimited`)."""
 
     branches: tuple[BranchBound, ...]

@@ -12,10 +12,12 @@ Likewise, of ``T.b <= S.a AND T.b < S.c`` one condition follows from the other w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
@@ -27,8 +29,7 @@ from streambound.criteria.set import harmful_references
 from streambound.criteria.synopsis import Synopsis
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A branch with the conditions of a case; its cases together are the branch."""
 
     branch: Branch
@@ -41,8 +42,7 @@ def cases(branch: Branch, looks: float = inf) -> tuple[Case, ...]:
     return tuple(_split(every_case, _Looks(looks)) or (every_case,))
 
 
-@dataclass
-class _Looks:
+class _Looks(Struct):
     """How many cases may still be looked at."""
 
     left: float

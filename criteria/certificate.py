@@ -9,10 +9,12 @@ and how many bytes they take in the job's state.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.query import Attribute, Comparison
@@ -31,8 +33,7 @@ _NAMED = {"key": "stored"}
 """What a table's members are called otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """A size as a formula, and as a number where the catalog gives one that it never exceeds."""
 
     formula: str
@@ -106,14 +107,14 @@ def to_json(value: Any) -> Any:
         case Size():
             return value.text
         case Count():
-            members = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+            members = {name: to_json(member) for name, member in asdict(value).items()}
             return {name: member for name, member in members.items() if member not in (None, [])}
         case Comparison(left, op, right, offset):
             return {"left": to_json(left), "op": op.value, "right": to_json(right), "offset": to_json(offset)}
         case Attribute(source, column):
             return {"source": source, "column": column}
         case Stored(cuts=()):
-            return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
+            return {name: to_json(member) for name, member in asdict(value).items() if name != "cuts"}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):
@@ -125,6 +126,6 @@ def to_json(value: Any) -> Any:
             return int(value) if value.denominator == 1 else str(value)
         case tuple():
             return [to_json(part) for part in value]
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Struct):
+        return {name: to_json(member) for name, member in asdict(value).items()}
     return value

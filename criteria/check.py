@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
@@ -19,6 +20,7 @@ from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageE
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.largest_part import largest_part
 from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.models import Described
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import Statement
@@ -53,8 +55,7 @@ _TOO_LARGE = frozenset({Code.TOO_MANY_BRANCHES, Code.TOO_MUCH_WORK})
 _UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP})
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Described, frozen=True, dict=True):
     """One statement's verdict; ``decision`` is None where there is none.
 
     ``tree`` is what it names in the algebra, None where it names nothing; ``catalog`` what it was checked against.
@@ -63,17 +64,19 @@ class Checked:
     executed: of a ``circuit``, or of a statement that asks relations; ``period_witness`` one of SEQ VT over streams.
     """
 
+    DESCRIPTION = ("catalog", "tree", "circuit", "circuit_witness", "blocks", "period_witness")
+
     statement: Statement
     verdict: Verdict
     diagnostics: tuple[Diagnostic, ...]
     decision: Decision | None = None
-    catalog: Catalog | None = field(default=None, repr=False, compare=False)
+    catalog: Catalog | None = None
     repairs: Repairs | None = None
-    tree: Tree | None = field(default=None, repr=False, compare=False)
-    circuit: Judged | None = field(default=None, repr=False, compare=False)
-    circuit_witness: CircuitWitness | None = field(default=None, repr=False, compare=False)
-    blocks: SeqStatement | None = field(default=None, repr=False, compare=False)
-    period_witness: PeriodWitness | None = field(default=None, repr=False, compare=False)
+    tree: Tree | None = None
+    circuit: Judged | None = None
+    circuit_witness: CircuitWitness | None = None
+    blocks: SeqStatement | None = None
+    period_witness: PeriodWitness | None = None
 
     @property
     def rejected(self) -> bool:

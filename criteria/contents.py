@@ -7,9 +7,10 @@ with a relation need not be remembered for that comparison; or, if they are `Con
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
@@ -21,8 +22,7 @@ from streambound.criteria.projected_time import timed
 from streambound.criteria.tables import Stored
 
 
-@dataclass(frozen=True)
-class TimeLimits:
+class TimeLimits(Struct, frozen=True, dict=True):
     """The windows of one branch."""
 
     facts: Facts
@@ -67,8 +67,7 @@ class TimeLimits:
         return (-least if least is not None and least <= -2 else None), greatest
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(Struct, frozen=True, dict=True):
     """What partial matches of a branch are made of, whose facts are given.
 
     ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. With ``linking``

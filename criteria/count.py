@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
@@ -48,8 +50,7 @@ class CountingRule(StrEnum):
     """Of the partial matches that agree in all else that is counted, one has the best extrema."""
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """At most ``size`` combinations of values of ``attributes`` (and, where ``source`` is kept with it, of its age).
 
     ``source`` is the relation of `rows`, the stream of `tuples` and `ages`; ``timestamps`` how many of its timestamps
@@ -92,8 +93,7 @@ def either(counts: Iterable[Count]) -> Count:
 # --- tuples, rows, ages --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TimestampCount:
+class TimestampCount(Struct, frozen=True):
     """A number of timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
 
     timestamps: int

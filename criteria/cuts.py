@@ -7,9 +7,10 @@ A range leaves finitely many values over discrete types only; a list of the othe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import in_order
@@ -18,8 +19,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Separates the values above ``value`` from the others; ``value`` itself counts as above iff ``included``."""
 
     value: Value

@@ -7,9 +7,10 @@ follows from the closure itself, so that checking needs no graph library; `to_ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.connected import components
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True)
-class DependencyGraph:
+class DependencyGraph(Struct, frozen=True, dict=True):
     """``newer`` maps each vertex to the vertices it must be newer than; ``children`` is its transitive reduction."""
 
     vertices: tuple[str, ...]

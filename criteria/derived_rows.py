@@ -10,10 +10,11 @@ be had in one of these ways proves nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, product
 from math import lcm
+
+from msgspec import Struct, field
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.dialect import parsed
@@ -83,8 +84,7 @@ def stems(branch: Branch) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclass
-class DerivedRows:
+class DerivedRows(Struct):
     """Completes the rows of one witness; ``whole`` says at its end whether they prove what they should."""
 
     plan: WitnessPlan

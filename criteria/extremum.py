@@ -7,8 +7,9 @@ match is completed, so that of two matches with the same key the one with the we
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
@@ -16,8 +17,7 @@ from streambound.analyzer.query import Attribute
 from streambound.criteria.order_search import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Extremum:
+class Extremum(Struct, frozen=True):
     """A value of which only the best is kept for every key.
 
     With ``greatest`` it is the least of some sums ``attribute + offset`` (``of``; most often one attribute), and each

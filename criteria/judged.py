@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import Span
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from streambound.criteria.periods.parts import PeriodPart
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A state of an operator: at most ``size`` entries, one for each value of its ``keys``.
 
     ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's.
@@ -30,8 +30,7 @@ class State:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitBound:
+class CircuitBound(Struct, frozen=True):
     """M: the states of all operators, and their total."""
 
     states: tuple[State, ...]
@@ -48,8 +47,7 @@ class CircuitBound:
         return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """The judgement of a statement: the states of its operators, and the violations of the propositions.
 
     ``clocks`` are the tables whose timestamps are those of the results, also where no row of theirs matters;

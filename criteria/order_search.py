@@ -9,8 +9,9 @@ can lie between the two ends, so only those are ordered, depth first, pruning as
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, product
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Closure, Sort
@@ -19,8 +20,7 @@ from streambound.analyzer.query import Attribute
 MOST_STEPS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """``lesser − greater ≤ bound``, kept because of ``own`` (one of the two); ``maximum`` if ``own`` is the greater."""
 
     lesser: Attribute

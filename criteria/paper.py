@@ -8,9 +8,11 @@ enumeration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Closure, Sort, close, with_comparison
@@ -125,8 +127,7 @@ def _cells(closure: Closure) -> int:
     return sum(matrix.size**2 for matrix in closure.bounds.values())
 
 
-@dataclass(frozen=True)
-class PaperBranch:
+class PaperBranch(Struct, frozen=True, dict=True):
     """One preprocessed branch with the paper's vocabulary."""
 
     facts: Facts

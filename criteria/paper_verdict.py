@@ -6,7 +6,7 @@ Theorem 1 is claimed necessary and sufficient for bags, Theorem 2 sufficient for
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic

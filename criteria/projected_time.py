@@ -8,7 +8,8 @@ time that says how old a result is lets the results be forgotten that cannot com
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
@@ -19,8 +20,7 @@ from streambound.criteria.violation import Violation
 from streambound.criteria.wording import listed
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """A column of a set's results, by its ``place``, that says how old a result is.
 
     Once a timestamp is closed that exceeds the column's value by ``lag`` or more, no such result can come again.

@@ -6,8 +6,9 @@ Only for the small inputs that witnesses are checked on; the tests compare it wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
+
+from msgspec import Struct
 
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.expressions.values import computed_value
@@ -38,8 +39,7 @@ class TooMany(Exception):
     """More partial matches than `MOST_STEPS`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A tuple of a table, its values encoded by their types; ``tag`` says what it is part of (bits, combined by or)."""
 
     table: str
@@ -47,8 +47,7 @@ class Row:
     tag: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedResult:
+class TaggedResult(Struct, frozen=True):
     """A result's values and the tags of its rows."""
 
     values: tuple[Value | None, ...]

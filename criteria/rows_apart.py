@@ -7,8 +7,9 @@ Of three streams that follow each other within an hour these are the rows of eac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Query
@@ -20,16 +21,14 @@ from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Way
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRows:
+class KeptRows(Struct, frozen=True):
     """The number of ``timestamps`` for which the rows of a stream are kept (None: for ever), and the most rows."""
 
     timestamps: int | None
     size: Size
 
 
-@dataclass(frozen=True)
-class RowsApart(Synopsis):
+class RowsApart(Synopsis, frozen=True, dict=True):
     """A branch without tables of partial matches: its streams' rows are kept, as it says by their aliases."""
 
     rows: Mapping[str, KeptRows] = field(default_factory=dict)

@@ -10,9 +10,10 @@ class in one direction: then one maximum or minimum per key suffices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
@@ -103,8 +104,7 @@ def _extrema(facts: Facts) -> Iterator[Violation]:
             yield _several(facts, first, second)
 
 
-@dataclass(frozen=True)
-class _Realisable:
+class _Realisable(Struct, frozen=True, dict=True):
     """Which streams can be in one component of a realisable set."""
 
     facts: Facts

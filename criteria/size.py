@@ -7,10 +7,11 @@ a canonical order, so that equivalent ways to write a query give the same text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product as cartesian
 from math import prod
+
+from msgspec import Struct
 
 from streambound.analyzer.work import spend
 
@@ -19,8 +20,7 @@ _MOST_FREE, _TRIED = 6, (1, 10**6)
 """Symbols without a number for which `fewer` tries some, and these numbers."""
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(Struct, frozen=True, dict=True):
     """A non-negative size."""
 
     @property
@@ -101,15 +101,13 @@ class Size:
         return frozenset(leaf.name for leaf in self.leaves if isinstance(leaf, Symbol))
 
 
-@dataclass(frozen=True)
-class Number(Size):
+class Number(Size, frozen=True):
     """A known size; within an `Addition` it may be negative."""
 
     number: int
 
 
-@dataclass(frozen=True)
-class Symbol(Size):
+class Symbol(Size, frozen=True):
     """A named size, and ``most``, the number that the catalog declares for it.
 
     ``c_S`` tuples of stream S per timestamp; ``rows_R`` rows of relation R; ``min_R_a`` and ``max_R_a`` the extreme
@@ -117,29 +115,34 @@ class Symbol(Size):
     """
 
     name: str
-    most: int | None = field(default=None, compare=False)
+    most: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Symbol) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
-@dataclass(frozen=True)
-class Composed(Size):
+class Composed(Size, frozen=True):
     """A size made of others, one or more."""
 
     of: tuple[Size, ...]
 
 
-class Addition(Composed):
+class Addition(Composed, frozen=True):
     """A sum; what has a negative number is subtracted."""
 
 
-class Multiplication(Composed):
+class Multiplication(Composed, frozen=True):
     """A product; of a single sum it is that sum in parentheses."""
 
 
-class Minimum(Composed):
+class Minimum(Composed, frozen=True):
     """The smallest of several sizes; one known among them is enough for a number."""
 
 
-class Maximum(Composed):
+class Maximum(Composed, frozen=True):
     """The greatest of several sizes."""
 
 

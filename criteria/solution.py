@@ -7,10 +7,11 @@ Ford) instead of closing them. Values are exact fractions in encoded units; stri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+
+from msgspec import Struct
 
 from streambound.analyzer.closure import Sort, close, in_order, stated, value_lists
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op
@@ -26,8 +27,7 @@ MOST_ATTEMPTS = 40
 VALUES = (Sort.DISCRETE, Sort.DENSE, Sort.STRING)
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceConstraint:
+class DifferenceConstraint(Struct, frozen=True):
     """``x − y <= c`` (``< c`` when strict); ``y`` None is the constant 0."""
 
     x: Attribute | None
@@ -41,8 +41,7 @@ def fixed(x: Attribute, value: Fraction) -> tuple[DifferenceConstraint, Differen
     return DifferenceConstraint(x, None, value), DifferenceConstraint(None, x, -value)
 
 
-@dataclass(frozen=True)
-class ConstraintSystem:
+class ConstraintSystem(Struct, frozen=True, dict=True):
     """A branch's conditions as difference constraints, with what they do not say: ``<>`` and lists of values."""
 
     branch: Branch
@@ -111,8 +110,7 @@ def differences(atom: Comparison, offset: Fraction) -> Iterator[DifferenceConstr
         yield DifferenceConstraint(atom.right, atom.left, -offset, atom.op is Op.GT)
 
 
-@dataclass(frozen=True, slots=True)
-class _Aim:
+class _Aim(Struct, frozen=True):
     """Which of the solutions: see `solve`."""
 
     greatest: bool

@@ -8,9 +8,11 @@ that a window outside still needs, to a number of partial matches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.connected import components
 from streambound.analyzer.work import spend
@@ -28,8 +30,7 @@ _STEPS_AT_ONCE = 8
 """Streams that are looked up in the time of a step."""
 
 
-@dataclass(frozen=True)
-class Independence:
+class Independence(Struct, frozen=True, dict=True):
     """The sets of streams that need a table, and for how long each must hold its tuples.
 
     Two streams are *neighbours* if one of them is never newer than the other, if they are joined with the same
@@ -45,7 +46,7 @@ class Independence:
     streams: tuple[str, ...]
     needs: dict[str, Streams]
     windows: dict[str, dict[str, int]]
-    linked: Callable[[str, str], bool] = field(repr=False)
+    linked: Callable[[str, str], bool]
     most: int
 
     @cached_property
@@ -155,8 +156,7 @@ MOST_TABLES = 1024
 """Tables beyond which no plan is made."""
 
 
-@dataclass(frozen=True)
-class Synopsis(Contents):
+class Synopsis(Contents, frozen=True, dict=True):
     """The tables and transitions of one branch."""
 
     @cached_property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.query import Attribute
@@ -11,8 +12,7 @@ from streambound.criteria.cuts import Cut
 from streambound.criteria.extremum import Extremum
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """An attribute kept in a table's key.
 
     Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
@@ -42,8 +42,7 @@ class Stored:
         return not self.low and not self.high and not self.cuts
 
 
-@dataclass(frozen=True, slots=True)
-class Age:
+class Age(Struct, frozen=True):
     """The timestamp of a stream's tuple, kept because a window outside the set needs it.
 
     An entry is useless once the next timestamp exceeds the kept one by more than ``expires``; timestamps older than
@@ -61,16 +60,14 @@ class Age:
         return self.expires is not None or self.saturates is None
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """How far apart two timestamps of a result are: ``plus - minus``, kept instead of the two."""
 
     plus: Attribute
     minus: Attribute
 
 
-@dataclass(frozen=True, slots=True)
-class SynopsisTable:
+class SynopsisTable(Struct, frozen=True):
     """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
 
     Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is

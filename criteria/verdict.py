@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
@@ -37,8 +39,7 @@ _SMALL = 2
 _UNPROVED = (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True, dict=True):
     """A query's verdict, why, and everything derived on the way.
 
     ``deciding`` is the criterion that decides (`bag` or `set`); ``diagnostics`` are for the user, most specific first;

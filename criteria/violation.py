@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Related
+from streambound.analyzer.models import Described
 from streambound.analyzer.spans import Span
 
 _MOST_NAMES = 4
 """Columns that are named one by one where the same is said of several."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Described, frozen=True):
     """One violated condition.
 
     ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``code`` that of
     the diagnostic that reports it, None for the paper's theorems. ``cause`` is what grows, the same for all that is
     said of it; empty where nothing else is.
     """
+
+    DESCRIPTION = ("cause",)
 
     condition: str
     stream: str
@@ -29,7 +32,7 @@ class Violation:
     span: Span
     code: Code | None = None
     help: str = ""
-    cause: str = field(default="", repr=False, compare=False)
+    cause: str = ""
 
     @property
     def culprit(self) -> str:
@@ -38,8 +41,7 @@ class Violation:
         return self.attribute or self.stream if named else f"{self.stream}.{self.attribute}"
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionResult:
+class CriterionResult(Struct, frozen=True):
     """A criterion's answer for a whole query."""
 
     name: str

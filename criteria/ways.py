@@ -8,9 +8,10 @@ of them concerns two streams, all ways are found without looking at sets that ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.work import spend
@@ -25,16 +26,14 @@ Parts = Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
 """The sets of streams whose tables together hold the matches of some streams."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Streams whose partial matches a table holds; ``now`` counts those of the arriving timestamp, too."""
 
     streams: tuple[str, ...]
     now: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """New partial matches of ``target``: tuples of ``arriving``, all of one timestamp, with entries of each part.
 
     There is no part when all the target's tuples arrive together, and one where its table holds what is remembered.
@@ -50,8 +49,7 @@ class Way:
         return tuple(stream for stream in self.target if stream not in self.arriving)
 
 
-@dataclass(frozen=True)
-class Ways:
+class Ways(Struct, frozen=True, dict=True):
     """The ways to complete a target whose remembered streams fall into ``parts``."""
 
     facts: Facts

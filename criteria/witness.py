@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+
+from msgspec import Struct
 
 from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute
@@ -29,8 +30,7 @@ from streambound.criteria.witness_times import WitnessTimes
 from streambound.criteria.witness_values import WitnessValues, decoded
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """Rows that are always there, rows per element, rows per probe, and each element's result."""
 
     plan: WitnessPlan

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import lcm
+
+from msgspec import Struct, field
 
 from streambound.analyzer.closure import FIRST_TIMES, Sort, in_order
 from streambound.analyzer.query import Attribute, Branch, Comparison, Constant, OneOf, Query
@@ -15,8 +16,7 @@ from streambound.analyzer.work import cached
 from streambound.criteria.solution import VALUES, ConstraintSystem, DifferenceConstraint, conditions_of
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """How far the conditions of a whole query reach: of what lies beyond, they see the order alone.
 
     A witness is to work at any size, so that whether its rows satisfy a condition must depend on their elements' order
@@ -115,8 +115,7 @@ def _shown(branch: Branch) -> Iterator[Fraction]:
             yield Fraction(output.value.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """An attribute that has another value in every element.
 
     ``upwards``: towards plus infinity, else towards minus infinity; ``rises``: the values grow with the element's
@@ -131,8 +130,7 @@ class Kept:
     tight: tuple[DifferenceConstraint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessPlan:
+class WitnessPlan(Struct, frozen=True):
     """How to build the witnesses of one query, of any size.
 
     ``after`` are the streams whose tuples come in the probes; ``replay`` probes with a whole new match instead, to see

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations, islice, permutations, product
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
@@ -39,8 +41,7 @@ MOST_STEPS = 1_000_000
 """Steps of work of all plans together: constraints relaxed, rows made, matches tried and subsets compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessSearch:
+class WitnessSearch(Struct, frozen=True):
     """The result of a search for a witness; ``given_up`` if it ended before all plans were tried."""
 
     witness: Witness | None

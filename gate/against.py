@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -35,8 +37,7 @@ _CODES = (Code.GOT_WORSE, Code.BOUND_GREW)
 _RESTORED = (ChangeKind.SAME, ChangeKind.BETTER, ChangeKind.SHRANK)
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
+class Against(Struct, frozen=True):
     """The statements with a finding on each that got worse or whose bound grew; all transitions; broken catalogs."""
 
     outcomes: tuple[Outcome, ...]
@@ -88,8 +89,7 @@ def _numbers(outcomes: Sequence[Outcome]) -> dict[tuple[str, Span], int]:
     return numbers
 
 
-@dataclass(frozen=True)
-class _Blaming:
+class _Blaming(Struct, frozen=True):
     """Makes the findings on transitions."""
 
     ref: str
@@ -187,8 +187,7 @@ MOST_TRIED = 60
 """Edits of the tables that one statement names; beyond them all are blamed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogEdit:
+class CatalogEdit(Struct, frozen=True):
     """One difference between two catalogs: where it is now, what it is, and how to take it back."""
 
     file: str
@@ -270,7 +269,7 @@ def _column_edits(
 
 
 def _undo_field(table: str, name: str, value: object) -> Callable[[Catalog], Catalog]:
-    return lambda catalog: _changed(catalog, table, lambda found: replace(found, **{name: value}))  # type: ignore[arg-type]
+    return lambda catalog: _changed(catalog, table, lambda found: replace(found, **{name: value}))
 
 
 def _undo_column(table: str, column: Column) -> Callable[[Catalog], Catalog]:

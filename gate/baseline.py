@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.json_models import JsonDocument, parsed
@@ -23,16 +24,14 @@ FILE_NAME = "streambound-baseline.json"
 _KEYS = ("file", "query", "code", "fingerprint")
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineVersion:
+class BaselineVersion(Struct, frozen=True):
     """The member that names the version of streambound that wrote a baseline."""
 
     schema_version: int
     scheme: str
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineFinding:
+class BaselineFinding(Struct, frozen=True):
     """A finding as the file has it."""
 
     file: str
@@ -41,8 +40,7 @@ class BaselineFinding:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineDocument:
+class BaselineDocument(Struct, frozen=True):
     """The file as JSON."""
 
     schema_version: int
@@ -51,8 +49,7 @@ class BaselineDocument:
     findings: tuple[BaselineFinding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The entries of a baseline file, and the criteria by which they were found; ``text`` is the file's."""
 
     file: Path

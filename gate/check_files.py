@@ -7,9 +7,11 @@ the repairs of the first rejected ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
@@ -35,8 +37,7 @@ LONGEST = 20_000
 """The longest statement, in characters, whose repairs are looked for unless asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateSettings:
+class GateSettings(Struct, frozen=True):
     """How statements are judged.
 
     ``criteria`` is ``exact`` or ``paper``; ``repairs`` the most rejected statements that get repairs, None for all of
@@ -123,8 +124,7 @@ def _items(
     return [] if _passed_over(source, settings) else list(next(judged))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     workspace: Sources
     settings: GateSettings
     cache: Cache

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
@@ -34,16 +35,14 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.S)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(Struct, frozen=True):
     """A code that a comment allows, and where."""
 
     code: Code
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """A suppression comment: what it allows, why, until which day (and where that stands), and if in the whole file."""
 
     comment: Span
@@ -194,8 +193,7 @@ class _DirectiveReader:
         return self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Owners:
+class Owners(Struct, frozen=True):
     """The statements of a text, by their places in it, and the semicolons between them."""
 
     source: SourceText

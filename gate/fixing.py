@@ -7,8 +7,9 @@ no two that touch. Then everything is checked again, so that each fix is judged 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
@@ -25,8 +26,7 @@ MOST_ROUNDS = 100
 Judge = Callable[[Sources], tuple[Outcome, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedFix:
+class AppliedFix(Struct, frozen=True):
     """A fix that was applied, with its finding and statement."""
 
     statement: str
@@ -34,8 +34,7 @@ class AppliedFix:
     fix: Fix
 
 
-@dataclass(frozen=True, slots=True)
-class Fixing:
+class Fixing(Struct, frozen=True):
     """The result of fixing: each changed file's text before and after, the fixes, the first and the remaining findings.
 
     ``unsafe`` counts statements that have only unsafe repairs, without `--unsafe`.
@@ -103,8 +102,7 @@ def _catalogs(outcomes: Iterable[Outcome], state: Sources) -> dict[str, Path]:
     return {state.catalog(Path(file)).file: Path(file) for file in files}
 
 
-@dataclass
-class _Round:
+class _Round(Struct):
     """The edits of one round, which do not touch each other; ``take`` adds those of a fix, if they fit."""
 
     texts: dict[str, str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code

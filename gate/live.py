@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from streambound.analyzer.catalog import find_catalog
 from streambound.analyzer.errors import CatalogError, StreamboundError
@@ -29,8 +30,7 @@ Source = SourceText | Outcome
 """A text, or what is reported of a file that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceState:
+class WorkspaceState(Struct, frozen=True):
     """The texts of a workspace at one moment, by file, and what holds for them.
 
     ``held`` names the files whose texts an editor holds; ``wrong`` is why the registered queries are not known, if that
@@ -51,8 +51,7 @@ class WorkspaceState:
         return {**self.registered, **self.alone}
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The outcomes of every file, the baseline's stale entries, and the codes that are allowed without need."""
 
     outcomes: Mapping[str, tuple[Outcome, ...]]

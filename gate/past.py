@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.errors import CatalogError, InputError
@@ -17,8 +19,7 @@ from streambound.analyzer.workspace import Workspace
 from streambound.gate.repository import Repository
 
 
-@dataclass(frozen=True)
-class Past:
+class Past(Struct, frozen=True):
     """The state of a commit: the query files that it had, named as the working directory would call them.
 
     ``older`` maps files as they are called now to their names then; ``broken`` has what is wrong with catalogs of the
@@ -26,10 +27,10 @@ class Past:
     """
 
     older: Mapping[str, str]
-    contents: Mapping[str, bytes] = field(repr=False)
-    catalogs: Mapping[str, Catalog] = field(repr=False)
+    contents: Mapping[str, bytes]
+    catalogs: Mapping[str, Catalog]
     broken: tuple[CatalogError, ...] = ()
-    registered: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict, repr=False)
+    registered: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -113,8 +114,7 @@ def _within(file: str, directory: Path) -> bool:
     return not os.path.relpath(file, directory).startswith("..")
 
 
-@dataclass
-class _Catalogs:
+class _Catalogs(Struct):
     """Reads catalogs of a commit, by the names of those now."""
 
     repository: Repository
@@ -136,8 +136,7 @@ class _Catalogs:
             self.broken.append(error)
 
 
-@dataclass(frozen=True)
-class _Names:
+class _Names(Struct, frozen=True):
     """The names of files: in the working directory, relative to the repository, and in the commit."""
 
     root: Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Severity
@@ -18,8 +19,7 @@ _DEFAULTS = {key.name: key.default for key in KEYS}
 _PER_FILE = tuple(key.name for key in KEYS if key.per_file)
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The settings of a run, by file.
 
     ``asked`` has those of the command line, by key; ``run`` those that the run itself sets below overrides, such as the
@@ -29,7 +29,7 @@ class Policy:
     catalog: Catalog | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
-    _fitting: dict[str, tuple[tuple[str, Override], ...]] = field(default_factory=dict, repr=False, compare=False)
+    _fitting: dict[str, tuple[tuple[str, Override], ...]] = field(default_factory=dict)
     """Of each file that was asked for, so that patterns are compared once a file."""
 
     def value(self, key: str, file: str | None = None) -> Any:

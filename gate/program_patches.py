@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.durations import length_text
@@ -36,8 +37,7 @@ _LOADS = ("load", "json", "csv", "parquet", "orc", "text", "xml", "table")
 _FIRST_OF_EACH = ("dropDuplicates", "drop_duplicates", "distinct")
 
 
-@dataclass
-class ProgramText:
+class ProgramText(Struct):
     """A program's text: its calls, and how it calls PySpark's functions."""
 
     source: SourceText
@@ -88,8 +88,7 @@ class ProgramText:
         return self.edit(end, end, text)
 
 
-@dataclass(frozen=True)
-class ProgramPatches:
+class ProgramPatches(Struct, frozen=True):
     """Turns fixes of the SQL that a query was read as into edits of its program."""
 
     program: ProgramText

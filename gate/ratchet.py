@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Suppression
@@ -16,8 +18,7 @@ from streambound.reports.fingerprint import fingerprints
 from streambound.reports.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Ratchet:
+class Ratchet(Struct, frozen=True):
     """A run beside a baseline: the statements, known findings marked; the entries that hold, and those that are stale.
 
     ``held`` has the entries as they would be written now: an entry of a file that was renamed has its new name.

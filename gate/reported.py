@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from math import inf
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from streambound.analyzer.byte_sizes import bytes_text, parse_bytes
 from streambound.analyzer.codes import Code, Severity

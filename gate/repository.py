@@ -9,8 +9,9 @@ import os
 import posixpath
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import UsageError
 
@@ -20,8 +21,7 @@ _LINKS = 40
 _SHALLOW = "fetch it: git fetch --unshallow, or in GitHub Actions fetch-depth: 0 for actions/checkout"
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A repository by the root of its work tree."""
 
     root: Path

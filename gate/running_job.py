@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.catalog import DeclaredTable
@@ -32,8 +33,7 @@ _KEEPING = re.compile(
 """Operators of Flink that keep something, by their names in a task's: what is `Local` keeps it only for a moment."""
 
 
-@dataclass(slots=True)
-class _TaskRows:
+class _TaskRows(Struct):
     """The history of a task: its watermark and rows at each report, and the numbers of young rows with their times."""
 
     seen: list[tuple[Micros, int]] = field(default_factory=list)
@@ -63,8 +63,7 @@ class _TaskRows:
         return max(rows for _, rows in self.young)
 
 
-@dataclass(slots=True)
-class _Source:
+class _Source(Struct):
     """The history of a source: its watermarks, and its rows at the last report with each.
 
     ``since`` is when the last watermark was first seen, ``first`` the rows then.
@@ -85,7 +84,6 @@ class _Source:
         return now - self.since, came
 
 
-@dataclass
 class RunningJob(WatchedQuery):
     """A job that is watched; an alert is given when it begins, not again while it lasts."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -37,8 +38,7 @@ class AlertKind(StrEnum):
     PLAN = "another query"
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """An alert in a batch, or at a checkpoint, about an operator or a stream, in words."""
 
     batch: int
@@ -47,8 +47,7 @@ class Alert:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class _BroughtRows:
+class _BroughtRows(Struct, frozen=True):
     """The rows of a source in a batch, and their event times."""
 
     low: Micros
@@ -56,8 +55,7 @@ class _BroughtRows:
     rows: int
 
 
-@dataclass
-class WatchedQuery:
+class WatchedQuery(Struct):
     """A query that runs on an engine; an alert is given when it begins, not again while it lasts."""
 
     checked: Checked
@@ -90,7 +88,6 @@ class WatchedQuery:
         return next((named[word] for word in words if word in named), only)
 
 
-@dataclass
 class RunningQuery(WatchedQuery):
     """A query on Spark, whose progress is watched."""
 

@@ -7,9 +7,11 @@ program. Spark itself says what it refuses at the start.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind, catalog_from_mapping
 from streambound.analyzer.codes import Code
@@ -260,7 +262,7 @@ def _at_lines(outcome: Outcome, query: FrameQuery, sql: FrameSql, source: Source
         node = sql.node(span.start)
         return _line_span(source, (node and node.line) or query.line)
 
-    told = {one.name: _moved(getattr(outcome, one.name), place) for one in fields(outcome) if one.name != "source"}
+    told = {name: _moved(value, place) for name, value in asdict(outcome).items() if name != "source"}
     return Outcome(**{**told, "source": source, "span": _line_span(source, query.line)})
 
 
@@ -272,10 +274,8 @@ def _moved(value: Any, place: Callable[[Span], Span]) -> Any:
         return place(value)
     if isinstance(value, tuple):
         return tuple(_moved(one, place) for one in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{one.name: _moved(getattr(value, one.name), place) for one in fields(value) if one.init}
-        )
+    if isinstance(value, Struct):
+        return replace(value, **{name: _moved(one, place) for name, one in asdict(value).items()})
     return value
 
 

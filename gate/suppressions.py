@@ -7,9 +7,11 @@ line of that; ``allow-file`` before the first statement is about all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Suppression
@@ -20,8 +22,7 @@ from streambound.gate.policy import NO_POLICY, Policy
 from streambound.reports.outcome import Outcome
 
 
-@dataclass
-class _Scope:
+class _Scope(Struct):
     """A suppression comment and the statements, by their place in the file, that it is about."""
 
     directive: Directive

@@ -7,10 +7,12 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from streambound.analyzer.errors import WorkerError
 from streambound.analyzer.json_models import JsonReader, exactly, plain
@@ -31,14 +33,13 @@ _PER_PROCESS = 8
 """Portions of work per process, so that none waits long for the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """Judge every statement of a text, or look for repairs of some of them, by their numbers from 0.
 
     ``criteria``, ``details``, ``emit_mode`` and ``engine`` as in `gate.check_files.GateSettings`.
     """
 
-    source: SourceText = field(repr=False)
+    source: SourceText
     criteria: str
     details: frozenset[str]
     repaired: tuple[int, ...] = ()
@@ -154,7 +155,7 @@ _READER = JsonReader(
 
 def to_json(outcome: Outcome) -> JsonObject:
     """An outcome as JSON values, without its source."""
-    return {one.name: plain(getattr(outcome, one.name)) for one in fields(outcome) if one.name != "source"}
+    return {name: plain(value) for name, value in asdict(outcome).items() if name != "source"}
 
 
 def from_json(value: JsonObject, source: SourceText) -> Outcome:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.json_models import parsed
@@ -54,8 +55,7 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     return tuple(names.table(record, name if name and not several else record.name) for record in records)
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredSchema:
+class RegisteredSchema(Struct, frozen=True):
     """A schema registry's answer for a schema."""
 
     schema: str
@@ -63,16 +63,14 @@ class RegisteredSchema:
     schemaType: str = "AVRO"  # as the registry writes it
 
 
-@dataclass(frozen=True, slots=True)
-class AvroField:
+class AvroField(Struct, frozen=True):
     """A field of a record; its type is a name, an object with a type of its own, or a list of alternatives."""
 
     name: str
     type: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class AvroRecord:
+class AvroRecord(Struct, frozen=True):
     """A record: what a table is made of."""
 
     type: Literal["record"]
@@ -80,8 +78,7 @@ class AvroRecord:
     fields: tuple[AvroField, ...]
 
 
-@dataclass
-class _RecordReader:
+class _RecordReader(Struct):
     """Reads records; named types may be referred to by their name."""
 
     file: str

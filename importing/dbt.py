@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.json_models import parsed
 from streambound.importing.tables import ImportedTable, column
 
 
-@dataclass(frozen=True, slots=True)
-class DbtColumn:
+class DbtColumn(Struct, frozen=True):
     """A column as a YAML file describes it."""
 
     name: str
     data_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DbtTable:
+class DbtTable(Struct, frozen=True):
     """A source, or a node such as a seed or a model: ``identifier`` is what the database calls a source."""
 
     name: str
@@ -29,8 +27,7 @@ class DbtTable:
     original_file_path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DbtManifest:
+class DbtManifest(Struct, frozen=True):
     """dbt's manifest of a project."""
 
     sources: dict[str, DbtTable]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText
@@ -51,8 +53,7 @@ class _LeftOutPartError(Exception):
     """Why a column or a clause has no counterpart."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     text: str
     at: int
 
@@ -145,8 +146,7 @@ def _metadata(words: list[str]) -> int | None:
     return None
 
 
-@dataclass
-class _CreateTableReader:
+class _CreateTableReader(Struct):
     """Reads one CREATE TABLE from left to right."""
 
     source: SourceText

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from streambound.importing.avro import avro_schema
 from streambound.importing.dbt import dbt_manifest
@@ -13,8 +14,7 @@ from streambound.importing.spark_schema import spark_schema
 from streambound.importing.tables import ImportedTable
 
 
-@dataclass(frozen=True, slots=True)
-class ImportFormat:
+class ImportFormat(Struct, frozen=True):
     """A format: its name, the suffixes of its files, and how a text is read: ``read(text, name, file)``."""
 
     name: str

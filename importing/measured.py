@@ -6,9 +6,10 @@ A contract says what will hold, and a sample what has held: each line has what w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.algebra.clock import time_of
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -39,8 +40,7 @@ _REPEATED = 10
 """if there is each of them so many times."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSample:
+class RecordedSample(Struct, frozen=True):
     """The recorded rows of a table, as a table of DuckDB: the columns as texts, ``t`` the time as the catalog has it.
 
     ``number`` is a row's place in its files.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from streambound.analyzer.json_models import parsed
 from streambound.importing.tables import ImportedColumn, ImportedTable, column
@@ -13,8 +14,7 @@ _NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tiny
 _DELAY = "spark.watermarkDelayMs"
 
 
-@dataclass(frozen=True, slots=True)
-class SparkField:
+class SparkField(Struct, frozen=True):
     """A field of a schema; its type is a name, or an object of other types, or one that only Python or Java knows."""
 
     name: str
@@ -23,8 +23,7 @@ class SparkField:
     metadata: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SparkSchema:
+class SparkSchema(Struct, frozen=True):
     """A schema of Spark: a struct of fields."""
 
     type: Literal["struct"]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.changes import ENVELOPE_TIMES
@@ -21,8 +23,7 @@ _WIDTH = 110
 _TIMES = (Family.INTEGER, Family.TIMESTAMP)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedColumn:
+class ImportedColumn(Struct, frozen=True):
     """A column with its Spark SQL type, and the values that its declaration allows, where it lists them."""
 
     name: str
@@ -30,8 +31,7 @@ class ImportedColumn:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedTable:
+class ImportedTable(Struct, frozen=True):
     """A table as far as it could be read.
 
     ``relation`` is None where the declaration does not say which it is; ``timestamp`` and ``lateness`` are those of a

@@ -6,8 +6,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.expressions.function import Fails
 from streambound.analyzer.types import DataType, Family
@@ -20,8 +21,7 @@ _STEPS_A_ROW = 5
 Vector = tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateOf:
+class AggregateOf(Struct, frozen=True):
     """An aggregate function with its arguments, which are NULL where its FILTER leaves a row out.
 
     ``parameter``: which part of the rows a percentile leaves before it, from 0 to 1, in falling order if
@@ -120,8 +120,7 @@ def _checked(value: Value, kind: DataType) -> Value:
 # --- linear ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LinearFunction:
+class LinearFunction(Struct, frozen=True):
     """An aggregate that is a function of sums of what each row contributes (DBSP, section 7.2)."""
 
     width: int

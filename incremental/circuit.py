@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
+from streambound.analyzer.models import Described
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.incremental.operators import (
@@ -31,8 +33,7 @@ from streambound.incremental.operators import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NestedOp(Declared):
+class NestedOp(Declared, frozen=True):
     """A circuit that runs to its end at each tick, on a clock of its own."""
 
     body: Circuit
@@ -46,27 +47,26 @@ Op = (
 """An operator of a circuit."""
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitColumn:
+class CircuitColumn(Struct, frozen=True):
     """A column of the rows at an operator's output."""
 
     name: str
     kind: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitNode:
+class CircuitNode(Described, frozen=True):
     """An operator in its place: its number, the numbers of those at its inputs, its columns, and its SQL token."""
+
+    DESCRIPTION = ("span",)
 
     id: int
     op: Op
     inputs: tuple[int, ...]
     schema: tuple[CircuitColumn, ...]
-    span: Span | None = field(default=None, compare=False)
+    span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Circuit:
+class Circuit(Struct, frozen=True):
     """Operators, the number of each being its place, and which of them is the output.
 
     ``clock_depth`` is how many clocks there are around: 0 for a query over Z-sets, 1 for one over streams of them, one

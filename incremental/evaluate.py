@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
+
+from msgspec import Struct, field
 
 from streambound.analyzer.work import spend
 from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp
@@ -49,8 +50,7 @@ def evaluate_once(circuit: Circuit, inputs: Inputs) -> ZSet:
     return Execution(circuit).step(inputs)
 
 
-@dataclass
-class Execution:
+class Execution(Struct):
     """A circuit with what it remembers.
 
     ``stop`` is when the loop of a nested circuit ends: "settled" is the rule that holds, "first-empty" that of the
@@ -109,8 +109,7 @@ class Execution:
         return node.op.apply(*given)  # type: ignore[arg-type]
 
 
-@dataclass
-class Loop:
+class Loop(Struct):
     """A nested circuit with what it remembers of each iteration of the ticks before.
 
     What its operators have on clock 0 is a list, an iteration a place; beyond the list's end they have its last value.
@@ -222,8 +221,7 @@ def _same(before: Group | None, new: Group) -> bool:
     return not new if before is None else before == new
 
 
-@dataclass(frozen=True, slots=True)
-class SourceChange:
+class SourceChange(Struct, frozen=True):
     """A row of a source, with its weight, at a time; None: before all times."""
 
     table: str

@@ -6,9 +6,10 @@ Those without a memory are functions; `DelayOp`, `IntegrateOp` and `Differentiat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec import Struct
 
 from streambound.analyzer.expressions.function import Fails
 from streambound.analyzer.work import spend
@@ -23,8 +24,7 @@ Group = ZSet | KeyedSums
 """What flows through a circuit: values of commutative groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """What an operator declares; tests try it on random values.
 
     ``linear``: f(a + b) = f(a) + f(b). ``bilinear``: so in each of two inputs. ``strict``: what comes out at a tick
@@ -38,8 +38,7 @@ class Declared:
     stateful: ClassVar[bool] = False
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOp(Declared):
+class SourceOp(Declared, frozen=True):
     """The rows of a stream or relation; ``history``: each change of a relation with its time in a first column."""
 
     arity: ClassVar[int] = 0
@@ -47,8 +46,7 @@ class SourceOp(Declared):
     history: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantOp(Declared):
+class ConstantOp(Declared, frozen=True):
     """The same rows at each tick; ``at_first``: on those clocks at the first tick only, and then nothing."""
 
     arity: ClassVar[int] = 0
@@ -61,16 +59,14 @@ class ConstantOp(Declared):
         return ZSet.of(self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class PortOp(Declared):
+class PortOp(Declared, frozen=True):
     """An input of a nested circuit, by its number."""
 
     arity: ClassVar[int] = 0
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class FilterOp(Declared):
+class FilterOp(Declared, frozen=True):
     """The rows for which a condition is true."""
 
     linear: ClassVar[bool] = True
@@ -81,8 +77,7 @@ class FilterOp(Declared):
         return rows.filter(remembered(self.condition))
 
 
-@dataclass(frozen=True, slots=True)
-class MapOp(Declared):
+class MapOp(Declared, frozen=True):
     """Other columns for each row."""
 
     linear: ClassVar[bool] = True
@@ -94,8 +89,7 @@ class MapOp(Declared):
         return rows.map(lambda row: tuple(column(row) for column in self.columns))
 
 
-@dataclass(frozen=True, slots=True)
-class BucketsOp(Declared):
+class BucketsOp(Declared, frozen=True):
     """Each row once for every bucket ``[offset + k·slide, offset + k·slide + size)`` that its time is in.
 
     ``ends`` columns are added: the bucket's start, its end and, if there is a third, its last microsecond.
@@ -126,8 +120,7 @@ def _bucket(start: Fraction, size: Fraction | int, ends: int) -> Row:
     return (start, start + size, start + size - 1)[:ends]
 
 
-@dataclass(frozen=True, slots=True)
-class NegateOp(Declared):
+class NegateOp(Declared, frozen=True):
     """Each weight with the other sign."""
 
     linear: ClassVar[bool] = True
@@ -137,8 +130,7 @@ class NegateOp(Declared):
         return -value
 
 
-@dataclass(frozen=True, slots=True)
-class PlusOp(Declared):
+class PlusOp(Declared, frozen=True):
     """The sum of two inputs."""
 
     arity: ClassVar[int] = 2
@@ -149,8 +141,7 @@ class PlusOp(Declared):
         return left + right
 
 
-@dataclass(frozen=True, slots=True)
-class Equality:
+class Equality(Struct, frozen=True):
     """An equality between the two sides of a join; ``null_safe``: NULL is equal to NULL."""
 
     left: RowExpression
@@ -158,8 +149,7 @@ class Equality:
     null_safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JoinOp(Declared):
+class JoinOp(Declared, frozen=True):
     """The pairs of rows that agree in keys and satisfy a condition, which is over the columns of both."""
 
     arity: ClassVar[int] = 2
@@ -192,8 +182,7 @@ def _charged(partners: list[tuple[Row, int]]) -> list[tuple[Row, int]]:
     return partners
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctOp(Declared):
+class DistinctOp(Declared, frozen=True):
     """Each row of positive weight once."""
 
     def apply(self, rows: ZSet) -> ZSet:
@@ -205,8 +194,7 @@ class DistinctOp(Declared):
         return row
 
 
-@dataclass(frozen=True, slots=True)
-class PositiveOp(Declared):
+class PositiveOp(Declared, frozen=True):
     """The rows of positive weight, with it."""
 
     def apply(self, rows: ZSet) -> ZSet:
@@ -218,8 +206,7 @@ class PositiveOp(Declared):
         return row
 
 
-@dataclass(frozen=True, slots=True)
-class SumsOp(Declared):
+class SumsOp(Declared, frozen=True):
     """Per group how many rows, and what the linear aggregates sum; a group that has nothing of that is not there."""
 
     linear: ClassVar[bool] = True
@@ -242,8 +229,7 @@ class SumsOp(Declared):
         return KeyedSums(self.width, sums)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRowsOp(Declared):
+class GroupRowsOp(Declared, frozen=True):
     """The row of each group, of its sums; ``always``: the one group without a key is there without rows, too."""
 
     calls: tuple[AggregateOf, ...]
@@ -266,8 +252,7 @@ class GroupRowsOp(Declared):
         return key
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateRows:
+class AggregateRows(Struct, frozen=True):
     """The row of a group: its key and the values of any aggregates."""
 
     keys: tuple[RowExpression, ...]
@@ -285,8 +270,7 @@ class AggregateRows:
         return ", ".join(call.text for call in self.calls)
 
 
-@dataclass(frozen=True, slots=True)
-class AtMostOne:
+class AtMostOne(Struct, frozen=True):
     """The one row of a group; what has more stops the run, as a scalar subquery does."""
 
     text: ClassVar[str] = "at most one row"
@@ -298,8 +282,7 @@ class AtMostOne:
         return rows
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsOfGroup:
+class SessionsOfGroup(Struct, frozen=True):
     """Each row of a group with its session: from the first row to ``gap`` after the last one."""
 
     time: RowExpression
@@ -335,8 +318,7 @@ class SessionsOfGroup:
 GroupFunction = AggregateRows | OverPartition | FirstOfPartition | AtMostOne | SessionsOfGroup
 
 
-@dataclass(frozen=True, slots=True)
-class GroupOp(Declared):
+class GroupOp(Declared, frozen=True):
     """A function of each group's rows; ``always``: also of the one group without a key that has none."""
 
     keys: tuple[RowExpression, ...]
@@ -359,8 +341,7 @@ Keyed = DistinctOp | PositiveOp | GroupRowsOp | GroupOp
 """The operators that are not linear: each a sum over keys, of a function of what the input has for a key."""
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedOp(Declared):
+class TouchedOp(Declared, frozen=True):
     """``f(i + d) − f(i)``, computed for the keys that are in d only: ``H`` of proposition 4.7, for any keyed f."""
 
     arity: ClassVar[int] = 2
@@ -379,8 +360,7 @@ class TouchedOp(Declared):
         return self.of.apply(new) - self.of.apply(old)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class DelayOp(Declared):
+class DelayOp(Declared, frozen=True):
     """``z⁻¹``: the value of the tick before, at first nothing."""
 
     linear: ClassVar[bool] = True
@@ -389,8 +369,7 @@ class DelayOp(Declared):
     clock: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IntegrateOp(Declared):
+class IntegrateOp(Declared, frozen=True):
     """``I``: the sum of all values until now."""
 
     linear: ClassVar[bool] = True
@@ -398,8 +377,7 @@ class IntegrateOp(Declared):
     clock: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DifferentiateOp(Declared):
+class DifferentiateOp(Declared, frozen=True):
     """``D``: the value less that of the tick before."""
 
     linear: ClassVar[bool] = True
@@ -407,15 +385,13 @@ class DifferentiateOp(Declared):
     clock: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FirstOp(Declared):
+class FirstOp(Declared, frozen=True):
     """``δ0``: a value at the first iteration, and nothing at the others."""
 
     linear: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class TotalOp(Declared):
+class TotalOp(Declared, frozen=True):
     """``∫``: the sum of the values of all iterations."""
 
     linear: ClassVar[bool] = True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.passes.chain import chain
@@ -13,8 +14,7 @@ from streambound.incremental.passes.simplify import simplify
 from streambound.incremental.well_formed import verified
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitPass:
+class CircuitPass(Struct, frozen=True):
     """A pass: its name, which is that of the stage behind it, what it does, and whether it is over streams.
 
     ``over``: what the circuit it takes is over: "Z-sets", "streams" of them, or "changes". ``makes``: what it makes.
@@ -40,8 +40,7 @@ STAGE_NAMES = (TRANSLATE, *(one.name for one in PASSES))
 """The stages, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitStage:
+class CircuitStage(Struct, frozen=True):
     """A circuit after a pass; ``over`` is what it is over: Z-sets, streams of views, or streams of changes."""
 
     name: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
 from streambound.analyzer.expressions.function import Scalar
+from streambound.analyzer.models import Described
 from streambound.analyzer.types import DataType
 from streambound.analyzer.work import cached
 from streambound.incremental.zset import Row, Value
@@ -32,12 +32,13 @@ class _ByPosition:
         return self.row[int(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class RowExpression:
+class RowExpression(Described, frozen=True):
     """An expression whose fields are named "0", "1" … for the positions of a row; ``text`` is what readers see."""
 
+    DESCRIPTION = ("text",)
+
     value: Expression
-    text: str = field(default="", compare=False)
+    text: str = ""
 
     def __call__(self, row: Row) -> Value:
         """Its value of a row; raises Fails where Spark fails, NotKnown where only Spark knows."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.types import DataType
 from streambound.analyzer.work import spend
@@ -15,8 +16,7 @@ from streambound.incremental.zset import Row, Value, ZSet
 _STEPS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class RowOrder:
+class RowOrder(Struct, frozen=True):
     """An expression of ORDER BY."""
 
     value: RowExpression
@@ -37,8 +37,7 @@ class RowOrder:
         return self.value.text + " DESC" * self.descending
 
 
-@dataclass(frozen=True, slots=True)
-class _Backwards:
+class _Backwards(Struct, frozen=True):
     """A value that is less the greater it is."""
 
     value: tuple[Fraction, bytes]
@@ -47,8 +46,7 @@ class _Backwards:
         return other.value < self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """A frame: from ``start`` to ``end``, counted in rows, or in units of the one sort key; None without an end.
 
     Both are relative to the current row: 0 is its own place (with RANGE, all of its peers).
@@ -59,8 +57,7 @@ class Bounds:
     end: Fraction | None
 
 
-@dataclass(frozen=True, slots=True)
-class WindowOf:
+class WindowOf(Struct, frozen=True):
     """A function over a window; ``offset`` of LAG and LEAD, ``aggregate`` and ``frame`` of an aggregate.
 
     It is of the rows that are true of ``where``, if there is one; ``distinct``: each value counts once.
@@ -78,8 +75,7 @@ class WindowOf:
     where: RowExpression | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OverPartition:
+class OverPartition(Struct, frozen=True):
     """Each row of a partition with the values of some calls behind it.
 
     Rows that the order leaves equal follow the order of all their columns, NULL first.
@@ -105,8 +101,7 @@ class OverPartition:
         return ", ".join(call.text for call in self.calls)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstOfPartition:
+class FirstOfPartition(Struct, frozen=True):
     """The first rows of a partition in an order, after some others; None: all that are left."""
 
     order: tuple[RowOrder, ...]

@@ -5,7 +5,7 @@ The closure knows ``<>`` only at the ends of ranges. Three booleans that all dif
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
 from streambound.analyzer.query import Branch, Comparison, Op

@@ -7,7 +7,8 @@ can be removed: ``a NOT BETWEEN 3 AND 4 AND a > 3`` needs its ``NOT BETWEEN``, t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from streambound.analyzer.closure import close
 from streambound.analyzer.codes import Code

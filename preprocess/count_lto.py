@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise, product
 from math import comb, inf, prod
+
+from msgspec.structs import replace
 
 from streambound.analyzer.closure import Closure, Sort, close
 from streambound.analyzer.connected import components

@@ -11,8 +11,10 @@ that the closure contradicts. The paper knows no NULL: an attribute that is orde
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.closure import Closure, Sort, close, stated
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, conjunction
@@ -23,8 +25,7 @@ Order = tuple[tuple[Element, ...], ...]
 """A total preorder: classes of equal elements, least first; constants are encoded in their type's units."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """A set to be ordered: comparable attributes of one stream, and the constants of their type."""
 
     stream: tuple[str, ...]

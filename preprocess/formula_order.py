@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.query import And, Attribute, Branch, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
@@ -16,8 +17,7 @@ Key = tuple[object, ...]
 _OPS = {op: place for place, op in enumerate((Op.EQ, Op.LE, Op.LT, Op.GE, Op.GT, Op.NE))}
 
 
-@dataclass(frozen=True)
-class FormulaOrder:
+class FormulaOrder(Struct, frozen=True, dict=True):
     """The order of formulas over one branch's attributes."""
 
     branch: Branch

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import BrokenInvariant
@@ -19,8 +21,7 @@ from streambound.preprocess.split_disjunctions import split_disjunctions
 from streambound.preprocess.split_unequal import split_unequal, split_waiting
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Struct, frozen=True):
     """A pass, what must have been established before it, and what it establishes."""
 
     run: Callable[[Query], Query]
@@ -55,12 +56,14 @@ def _verified(query: Query, step: Pass, done: set[str]) -> Query:
     return query
 
 
-@dataclass(frozen=True)
-class Derivation:
+class Derivation(Struct, frozen=True, dict=True):
     """A query's stages, each computed once, on demand."""
 
     query: Query
-    _stages: dict[str, Query] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def _stages(self) -> dict[str, Query]:
+        return {}
 
     def after(self, established: str) -> Query:
         """The query after the pass that establishes a property; each pass's result is verified.

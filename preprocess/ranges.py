@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op
 from streambound.analyzer.values import Value
@@ -19,8 +20,7 @@ End = tuple[Value, bool]
 """A value, and whether it belongs to the range."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The values between two ends; None is no end. Over discrete types ends belong to the range."""
 
     low: End | None
@@ -33,8 +33,7 @@ Cluster = tuple[Range, tuple[End, ...]]
 """A range, and the single values in it that do not belong to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """The values that a subject can have: whether they are discrete, and what the catalog declares of them."""
 
     discrete: bool

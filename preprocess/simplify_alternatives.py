@@ -16,7 +16,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
+
+from msgspec import Struct
 
 from streambound.analyzer.query import And, Branch, Comparison, Condition, Formula, NullTest, OneOf, Op, Or, Truth
 from streambound.analyzer.work import spend
@@ -33,13 +35,15 @@ Option = dict[Key, Formula]
 """One alternative: its conjuncts by their keys."""
 
 
-@dataclass(frozen=True)
-class Simplifier:
+class Simplifier(Struct, frozen=True, dict=True):
     """Simplifies the normalised conditions of one branch; what it returns is TRUE on the same rows."""
 
     subjects: Subjects
-    _known: dict[Or, Formula] = field(default_factory=dict, compare=False, repr=False)
-    """Disjunctions that were simplified: most stay as they are while others are split."""
+
+    @cached_property
+    def _known(self) -> dict[Or, Formula]:
+        """Disjunctions that were simplified: most stay as they are while others are split."""
+        return {}
 
     @classmethod
     def of(cls, branch: Branch) -> Simplifier:

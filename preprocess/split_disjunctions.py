@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from itertools import islice
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.closure import Closure, close, implied
 from streambound.analyzer.errors import TooManyBranchesError
@@ -98,8 +100,7 @@ def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-@dataclass(frozen=True)
-class _Splitter:
+class _Splitter(Struct, frozen=True):
     branch: Branch
     simplifier: Simplifier
     left: list[int] = field(default_factory=lambda: [MOST_CONDITIONS])

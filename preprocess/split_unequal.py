@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import islice, permutations
 from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import admits, close, with_comparison

@@ -10,7 +10,8 @@ list bounds its attribute from both sides, so that to the criteria it is what a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.query import And, Branch, Comparison, Formula, NullTest, OneOf, Op, Or
@@ -26,8 +27,7 @@ LONGEST_LISTED = 64
 """Values up to which a range is written out in a list, beside others."""
 
 
-@dataclass(frozen=True)
-class Subjects:
+class Subjects(Struct, frozen=True):
     """The subjects of one branch's normalised conditions."""
 
     branch: Branch

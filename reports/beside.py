@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
@@ -22,8 +23,7 @@ class ChangeKind(StrEnum):
     SAME = "same"
 
 
-@dataclass(frozen=True, slots=True)
-class StatementChange:
+class StatementChange(Struct, frozen=True):
     """A statement in two states; None where it is not there. ``touched`` is whether its text changed."""
 
     change: ChangeKind
@@ -58,8 +58,7 @@ def _state_text(item: Outcome) -> str:
     return f"{item.verdict.value}{' (suppressed)' if item.suppressed else ''}{size}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class BaselineEntry:
+class BaselineEntry(Struct, frozen=True, order=True):
     """A finding of a baseline; ``file`` is relative to the baseline, ``line`` is that of the entry, 0 for a new one."""
 
     file: str
@@ -69,8 +68,7 @@ class BaselineEntry:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """The comparisons of a run: with the commit ``ref``, and with the file ``baseline``; None where there was none.
 
     ``counts`` has how many queries each change has, *same* among them; ``known`` how many entries hold.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.codes import Code
@@ -46,8 +47,7 @@ _CLAUSES = {
 _FORGOTTEN = "results are forgotten by their time, and every projected attribute of a remembered stream is bounded"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A node of the derivation tree; ``style`` is a key of `reports.style`, or empty."""
 
     text: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A box: a name unique in its panel, a title, lines below it, and a kind that formats may colour.
 
     ``shape``: "box" with corners, "rounded", "double" with two frames; empty where the format chooses.
@@ -21,8 +21,7 @@ class Node:
     shape: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """An arrow between two nodes of a panel, by their names."""
 
     source: str
@@ -30,8 +29,7 @@ class Edge:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """One acyclic graph of a drawing; the title is empty where there is only one."""
 
     title: str
@@ -39,8 +37,7 @@ class Panel:
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagram:
+class Diagram(Struct, frozen=True):
     """A drawing: ``legend`` says in a sentence or two how to read it."""
 
     title: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.errors import UsageError
@@ -133,8 +135,7 @@ def _name(streams: tuple[str, ...]) -> str:
     return repr(streams)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """A named way to render a diagram."""
 
     name: str

@@ -12,9 +12,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
@@ -54,8 +55,7 @@ _NEVER_NAMES = frozenset(_NO_NAMES.split())
 """Names that keep their backticks, since without them they could be something else."""
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """The text between two parentheses, or the whole; ``start`` is where its words begin."""
 
     start: int

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from streambound.reports.beside import Beside
     from streambound.reports.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A named way to print outcomes: ``NAME_report`` in the module of that name, imported when it is used.
 
     ``details`` are those of `reports.outcome.DETAILS` that it prints; ``for_people`` says that no program

@@ -9,10 +9,11 @@ waypoint of the label's size in a layer between the nodes' layers, so that no la
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.reports.diagram import Edge, Node, Panel
 
@@ -31,8 +32,7 @@ _Item = tuple[str, int]
 """A node's name and -1, or an edge's number and the layer of its waypoint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A rectangle, by its horizontal centre and its top."""
 
     x: float
@@ -46,8 +46,7 @@ class Box:
         return self.top + self.height
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """An edge, the boxes it passes on its way, and the box of its label."""
 
     edge: Edge
@@ -55,8 +54,7 @@ class Route:
     label: Box
 
 
-@dataclass(frozen=True, slots=True)
-class PanelLayout:
+class PanelLayout(Struct, frozen=True):
     """A panel's boxes by node name, its routes, and its extent from (0, 0)."""
 
     boxes: dict[str, Box]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from streambound.analyzer.json_models import plain
 
 MOST_ROWS = 12
 """Lines of the table; of more micro-batches some are left out, never the last."""
@@ -151,7 +152,7 @@ def memory_json(found: Any) -> str:
     """The measurement as data; sizes are in bytes."""
     shown = {name: getattr(found, name) for name in ("peak", "bytes", "within", "curve", "constant")}
     return json.dumps(
-        {"schema_version": 1, **asdict(found), **shown},
+        {"schema_version": 1, **plain(found), **shown},
         indent=1,
         ensure_ascii=False,
     )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
@@ -29,8 +31,7 @@ DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 """What costs time and only some formats print."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundText:
+class BoundText(Struct, frozen=True):
     """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
 
     ``words`` say how long rows are kept, where this says more (`criteria.large_bound`).
@@ -46,8 +47,7 @@ class BoundText:
     promises: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One statement as it is reported.
 
     ``named`` is where a comment names it; ``projection`` is ``bag``, ``set``, ``snapshot`` or ``tp``; ``bound`` is
@@ -78,7 +78,7 @@ class Outcome:
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
     engine: EngineReading | None = None
-    traceback: str = field(default="", repr=False)
+    traceback: str = ""
 
     @property
     def kept_bytes(self) -> int | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.branch_trees import tree_of_query
 from streambound.analyzer.algebra.tree_text import tree_text
@@ -39,8 +41,7 @@ MOST_ARRIVALS = 8
 Shown = Callable[[Checked, Decision], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """A named stage of the derivation; ``show`` prints it for a checked statement that has a decision.
 
     ``sql`` prints it as SQL; None for a stage that is no query.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from streambound.reports.diagram import Diagram, Node, Panel, columns, in_words, printable
 from streambound.reports.layered_layout import Box, Extent, PanelLayout, Route, layered_layout
@@ -55,8 +56,7 @@ def svg(diagram: Diagram) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A piece of the page, drawn from (0, 0), with its extent."""
 
     element: ET.Element

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
@@ -24,8 +25,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.reports.phrases import age_text, distance_text, stored_text, values_text
 
 
-@dataclass(frozen=True)
-class TableWords:
+class TableWords(Struct, frozen=True, dict=True):
     """The tables of one branch of a split query, or of a case of it.
 
     ``sizes`` is what the bound M says of them, by ``prefix`` and name; ``proved`` says that there is a witness: what

@@ -6,12 +6,13 @@ For documents and notebooks: one self-contained SVG, readable on light and dark 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from html import escape
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import UsageError
 from streambound.reports.diagram import columns, printable
@@ -35,8 +36,7 @@ text { fill: #e6edf3 } .page { fill: #0d1117 } .bar { fill: #0c2d4d; stroke: #58
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A fact from ``begin`` to before ``end``; ``p`` is its probability or the bounds of it, empty if it is certain."""
 
     begin: Any
@@ -45,8 +45,7 @@ class Bar:
     p: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """The bars of each fact, in order of the facts' first begin. In a notebook it is shown as a picture."""
 
     title: str

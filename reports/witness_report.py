@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.json_models import parsed
@@ -24,8 +25,7 @@ _ABOUT = "witness.json"
 _PART = re.compile(r"(?:element|probe)-([1-9][0-9]{0,4})")
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessFiles:
+class WitnessFiles(Struct, frozen=True):
     """Which files ``witness.json`` says there are: elements and probes up to ``size``, with ``tables`` each."""
 
     size: int

@@ -9,10 +9,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.job_reports import SummaryReport
 from streambound.analyzer.json_models import parsed
@@ -42,8 +43,7 @@ Item = tuple[str, int, bytes]
 """A row: its stream or relation, its micro-batch, and its line of JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A job over some rows: how many of each stream and relation, in how many micro-batches, which it could not use
     by reason, and what batch SQL says to its output.
     """
@@ -60,8 +60,7 @@ RunJob = Callable[[Mapping[str, str]], SummaryReport]
 """Runs a job with these options."""
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """A job, what runs it, and what its output is compared with; ``most_trials`` is how often for a smaller input."""
 
     compiled: CompiledJob
@@ -147,8 +146,7 @@ def _on_spark(
     return compare_final if plan.circuit.final else compare_prefixes
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(Struct, frozen=True):
     """A row that a job has quarantined: of which stream or relation, why, and its text, if it has one."""
 
     reason: str

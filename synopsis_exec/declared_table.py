@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from streambound.analyzer import columns
 from streambound.analyzer.catalog import DeclaredTable, Kind, OnViolation

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from time import sleep
 from typing import Any
 from urllib.parse import quote
 from urllib.request import urlopen
+
+from msgspec import Struct, field
 
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.json_models import JsonShapeError, parsed, structured
@@ -25,8 +26,7 @@ _NO_WATERMARK = -(2**62)
 """Before the first one Flink has the least number of 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobTask:
+class JobTask(Struct, frozen=True):
     """A task of a job, which Flink calls a vertex: its operators in ``name``, and the ``rows`` that came.
 
     ``watermark`` is that of the rows that a ``source`` brings, or that reach another task, of the subtask that is most
@@ -41,8 +41,7 @@ class JobTask:
     late: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class JobProgress:
+class JobProgress(Struct, frozen=True):
     """A job at a moment of the clock, ``now``, and its last checkpoint, begun at ``triggered``, in milliseconds."""
 
     job: str
@@ -53,44 +52,37 @@ class JobProgress:
     tasks: tuple[JobTask, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Vertex:
+class _Vertex(Struct, frozen=True):
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     jid: str
     state: str
     now: int
     vertices: tuple[_Vertex, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _TaskState:
+class _TaskState(Struct, frozen=True):
     state_size: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Checkpoint:
+class _Checkpoint(Struct, frozen=True):
     id: int = 0
     trigger_timestamp: int = 0
     tasks: Mapping[str, _TaskState] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _LatestCheckpoints:
+class _LatestCheckpoints(Struct, frozen=True):
     completed: _Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Checkpoints:
+class _Checkpoints(Struct, frozen=True):
     latest: _LatestCheckpoints = _LatestCheckpoints()
 
 
-@dataclass(frozen=True, slots=True)
-class _Metric:
+class _Metric(Struct, frozen=True):
     id: str
     min: float = 0
     sum: float = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from msgspec import structs
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -372,9 +373,9 @@ def _by_rows(found: DecidedBlock) -> DecidedBlock:
             Output(name, Attribute(source.alias, *factor) if factor else Constant(1, BIGINT_TYPE), branch.span)
             for name, factor in zip(query.sums, source.factors, strict=True)
         )
-        sources = (replace(source, factors=()),)
-        branches.append(replace(branch, sources=sources, outputs=(*branch.outputs, *more)))
-    read = derive(replace(query, branches=tuple(branches), sums=()))
+        sources = (structs.replace(source, factors=()),)
+        branches.append(structs.replace(branch, sources=sources, outputs=(*branch.outputs, *more)))
+    read = derive(structs.replace(query, branches=tuple(branches), sums=()))
     return DecidedBlock(read, least_bound(read, repeats=True))
 
 
@@ -395,11 +396,13 @@ def _called(columns: Iterable[Column]) -> tuple[Column, ...]:
 
 def _numbered(query: Query) -> Query:
     """A query whose columns have names of their own, as two columns of a block may have the same one."""
-    return replace(query, branches=tuple(_with_numbers(branch) for branch in query.branches))
+    return structs.replace(query, branches=tuple(_with_numbers(branch) for branch in query.branches))
 
 
 def _with_numbers(branch: Branch) -> Branch:
-    return replace(branch, outputs=tuple(replace(one, name=f"c{n}") for n, one in enumerate(branch.outputs)))
+    return structs.replace(
+        branch, outputs=tuple(structs.replace(one, name=f"c{n}") for n, one in enumerate(branch.outputs))
+    )
 
 
 def _is_set(tree: nodes.Tree) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, TimeValue
@@ -66,7 +68,7 @@ class MadeOperators:
         names = sorted({*self.ending, *clocks} - {item.name for item in read})
         tables = (self.catalog.table(name) for name in names)
         return [
-            asked_input(replace(table, unique=()), ()) if table.changes is None else changes_input(table)
+            asked_input(structs.replace(table, unique=()), ()) if table.changes is None else changes_input(table)
             for table in tables
             if table is not None
         ]
@@ -92,7 +94,9 @@ class MadeOperators:
     def planned(self, part: BlockPart, best: bool = False) -> tuple[Plan, SynopsisPlan]:
         """A block's plan, and its synopsis."""
         repeats = best or part.query.distinct
-        plan = planned(replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats)
+        plan = planned(
+            structs.replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats
+        )
         name = part.name if plan.kept is None else f"{part.name} rows"
         types = engine_types(part.columns if plan.kept is None else plan.kept.columns)
         synopsis = replace(synopsis_plan(plan), name=name, types=types)
@@ -191,7 +195,7 @@ class MadeOperators:
 
         The ``part`` is the inner join, and ``alone`` is each side by its own conditions; columns are the part's.
         """
-        query = replace(part.query, name=part.name)
+        query = structs.replace(part.query, name=part.name)
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
         joint = synopsis_plan(plan).branches[0]
         assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"

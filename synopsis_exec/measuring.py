@@ -13,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, object_of, report_in, report_of
+from streambound.analyzer.json_models import plain
 from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.recorded_streams import write_part
@@ -107,7 +107,7 @@ def _measuring(emit: Emit, sizes: Callable[[], dict[str, int]]) -> Callable[[Job
         if isinstance(report, BatchReport):
             rows += report.rows
             measured = {**sizes(), "tuples": rows}
-        emit({**asdict(report), **measured, "seconds": round(time.monotonic() - begun, 3)})
+        emit({**plain(report), **measured, "seconds": round(time.monotonic() - begun, 3)})
 
     return note
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from streambound.analyzer.errors import StreamboundError, UsageError
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, SummaryReport
@@ -54,8 +56,7 @@ class Curve(StrEnum):
     """There were none, though there can be some."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """The result of a measurement.
 
     ``limit`` is M for the generated streams, in entries, ``limit_bytes`` in bytes (None: strings may be of any length):
@@ -164,7 +165,7 @@ def measure(
             except StreamboundError as error:
                 unknown = error.message
             else:
-                native = None if native is None else replace(native, compared=others)
+                native = None if native is None else structs.replace(native, compared=others)
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
         sum(summary.quarantined.values()) if summary else 0, summary.results if summary else 0, samples, stopped,

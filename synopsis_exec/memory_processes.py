@@ -9,17 +9,17 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.job_reports import JobReport, object_of, report_of
 from streambound.analyzer.json_models import structured
 from streambound.recheck.oracle.spark_results import ResultCounts
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Memory after a micro-batch. ``tuples`` have been read so far, in ``seconds``; sizes are in bytes.
 
     ``entries`` and ``peak``, the most within the batch, are the job's entries, ``bytes`` what their
@@ -40,8 +40,7 @@ class Sample:
     bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NativeState:
+class NativeState(Struct, frozen=True):
     """The state of the process that runs Spark's own operators: why Spark refuses the query, or how it ended."""
 
     refused: str = ""
@@ -52,8 +51,7 @@ class NativeState:
     stopped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A line of the measuring process (`measuring`): a job's report, a sample after a batch, Spark's own query."""
 
     report: JobReport | None
@@ -61,8 +59,7 @@ class Event:
     native: NativeState
 
 
-@dataclass(frozen=True, slots=True)
-class Native:
+class Native(Struct, frozen=True):
     """Spark's own join, or operators: samples, and how they ended.
 
     ``refused`` is Spark's reason not to run the query at all; ``keyed`` its reason to run it only with a constant key;
@@ -96,8 +93,7 @@ def samples_of(events: Sequence[Event]) -> tuple[Sample, ...]:
     return tuple(event.sample for event in events if event.sample is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """How much is measured: tuples, micro-batches, and the Java heap, as in ``512m``.
 
     ``native_tuples`` bounds the rows of Spark's own operators (0: leave them out), ``native_seconds`` their time.

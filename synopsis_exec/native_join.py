@@ -7,7 +7,9 @@ application time to be a timestamp, so an integer one counts seconds here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from streambound.analyzer.calendar_text import MICROSECONDS
 from streambound.analyzer.catalog import Kind

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import structs
+
 from streambound.analyzer.catalog import Catalog, DeclaredTable, OnViolation
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import NotExecutableError
@@ -62,7 +64,9 @@ def job_in_process(statement: SeqStatement, catalog: Catalog) -> CompiledJob | s
     """The job of a statement that runs without Spark, all of time at once; or why there is none, in words."""
     if statement.outer or len(statement.blocks) > 1:
         return "Spark runs the SQL around its SEQ blocks"
-    at_once = replace(statement, statement=replace(statement.statement, emit=None))  # there is one slice of time
+    at_once = structs.replace(
+        statement, statement=structs.replace(statement.statement, emit=None)
+    )  # there is one slice of time
     found = judged_periods(at_once, catalog)
     if isinstance(found, Diagnostic):
         return found.message.replace("evaluates over streams", "evaluates without it")

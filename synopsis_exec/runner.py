@@ -11,11 +11,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
 from time import monotonic
 from typing import Any
+
+from msgspec.structs import replace
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_in, report_of

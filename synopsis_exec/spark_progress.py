@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from streambound.analyzer.json_models import parsed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class StateOperator:
+class StateOperator(Struct, frozen=True):
     """Spark's metrics of an operator with state: how many rows it keeps, in how much memory, and drops as late."""
 
     operatorName: str = ""
@@ -22,16 +22,14 @@ class StateOperator:
     numRowsDroppedByWatermark: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SourceProgress:
+class SourceProgress(Struct, frozen=True):
     """The rows that a source has brought."""
 
     description: str = ""
     numInputRows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """Spark's progress of a micro-batch, by Spark's names; ``eventTime`` has ``watermark``, ``min`` and ``max``."""
 
     batchId: int = 0
@@ -47,8 +45,7 @@ class Progress:
         return None if told is None else int((datetime.fromisoformat(told) - _EPOCH) / timedelta(microseconds=1))
 
 
-@dataclass(frozen=True, slots=True)
-class OldRows:
+class OldRows(Struct, frozen=True):
     """How many rows of a state are older than they may be, and the oldest."""
 
     number: int

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from sqlglot import exp
 
 from streambound.analyzer.catalog import (
@@ -73,11 +74,11 @@ class Temporal:
         self.spark = spark
         self.catalog = _catalog(catalog)
         if domain is not None:
-            self.catalog = replace(self.catalog, time=TimeDomain(*domain))
+            self.catalog = structs.replace(self.catalog, time=TimeDomain(*domain))
         if lineage_nodes is not None:
-            self.catalog = replace(self.catalog, lineage_nodes=lineage_nodes)
+            self.catalog = structs.replace(self.catalog, lineage_nodes=lineage_nodes)
         if probability_bounds:
-            self.catalog = replace(self.catalog, probability_bounds=True)
+            self.catalog = structs.replace(self.catalog, probability_bounds=True)
         self._frames: dict[str, DataFrame] = {}
 
     def relation(
@@ -94,7 +95,7 @@ class Temporal:
             rows = _random(df, rows, key, probability)
         declared = DeclaredTable(name, Kind.RELATION, _columns(df), period=rows)
         others = tuple(table for table in self.catalog.tables if table.name.lower() != name.lower())
-        self.catalog = replace(self.catalog, tables=(*others, declared))
+        self.catalog = structs.replace(self.catalog, tables=(*others, declared))
         self._frames[name.lower()] = df
         return self
 
@@ -258,7 +259,7 @@ def _random(df: DataFrame, rows: PeriodRows | None, key: str | None, probability
     name, kind = kinds[probability.lower()]
     if kind is None or kind.family not in (Family.FLOAT, Family.DECIMAL):
         raise UsageError("a probability is a double or a decimal")
-    return replace(rows, key=kinds[key.lower()][0], probability=name)
+    return structs.replace(rows, key=kinds[key.lower()][0], probability=name)
 
 
 def _error(found: Diagnostic) -> InputError:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.period_job import job_in_process
@@ -67,7 +69,7 @@ def _rows(plan: SlicePlan, statement: SeqStatement, catalog: Catalog, input_dir:
     (block,) = statement.blocks
     assert isinstance(block, LineageBlock), "its rows have lineages"
     query = replace(block.query, plan=plan, columns=tuple(f"c{n}" for n in range(width(plan))), as_of=False)
-    job = job_in_process(replace(statement, blocks=(replace(block, query=query),)), catalog)
+    job = job_in_process(structs.replace(statement, blocks=(structs.replace(block, query=query),)), catalog)
     if isinstance(job, str):
         raise UsageError(f"windows are computed without Spark: {job}", remedy="make the join a statement of its own")
     return [list(row.values())[: width(plan) + 3] for row in run(job, None, input_dir, "", "").rows()]

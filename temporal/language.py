@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from streambound.analyzer.algebra.lowering import Ctes, Lowering
@@ -18,8 +16,7 @@ EXPECTED = "expected"
 """The function of SEQ TP whose argument is an aggregate."""
 
 
-@dataclass(frozen=True)
-class SnapshotLowering(Lowering):
+class SnapshotLowering(Lowering, frozen=True):
     """As for streams, with joins in parentheses; subqueries are left to the rewriting."""
 
     def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:

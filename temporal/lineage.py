@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from msgspec import Struct, structs
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -38,8 +39,7 @@ _PERIOD = "a snapshot has no period; select by _begin and _end outside of the bl
 _FORM = "SEQ TP evaluates SELECT … FROM x [join y] [WHERE …], and UNION, EXCEPT and INTERSECT of such SELECTs"
 
 
-@dataclass(frozen=True, slots=True)
-class LineageBlock:
+class LineageBlock(Struct, frozen=True):
     """A SEQ TP block with its plan, and the relations that it reads."""
 
     block: SeqBlock
@@ -102,7 +102,7 @@ class LineageRewriter(Rewriter):
                     message = f"{word} ALL is outside of what SEQ TP can evaluate: a row is there once, or not"
                     raise self._refused(tree, message, f"write {word}")
                 found = super().tree(tree, outer)
-                return replace(found, plan=found.plan.input) if isinstance(found.plan, SliceDistinct) else found
+                return structs.replace(found, plan=found.plan.input) if isinstance(found.plan, SliceDistinct) else found
         raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
 
     def _with_expected(self, tree: nodes.Project) -> nodes.Project:
@@ -122,16 +122,16 @@ class LineageRewriter(Rewriter):
             call = next((one for one in under.calls if one.name == named.name), None)
             if call is None or call.function not in ("COUNT", "SUM") or call.distinct:
                 raise finding(self.positions, "EXPECTED is of COUNT and SUM", node, "write EXPECTED(COUNT(*))")
-            made.append(replace(call, name=f"{EXPECTED} {call.name}", function=f"{EXPECTED} {call.function}"))
-            items.append(replace(item, value=nodes.Scalar(exp.column(made[-1].name, quoted=True))))
+            made.append(structs.replace(call, name=f"{EXPECTED} {call.name}", function=f"{EXPECTED} {call.function}"))
+            items.append(structs.replace(item, value=nodes.Scalar(exp.column(made[-1].name, quoted=True))))
         values = [syntax_of(one.value) for one in items if isinstance(one, nodes.Named)]
         values += [syntax_of(one.condition) for one in filters]
         used = {column.name for value in values for column in value.find_all(exp.Column)}
         calls = (*(one for one in under.calls if one.name in used), *dict.fromkeys(made))
-        found: nodes.Tree = replace(under, calls=calls)
+        found: nodes.Tree = structs.replace(under, calls=calls)
         for one in reversed(filters):
-            found = replace(one, input=found)
-        return replace(tree, input=found, items=tuple(items))
+            found = structs.replace(one, input=found)
+        return structs.replace(tree, input=found, items=tuple(items))
 
     def _groups(self, tree: nodes.Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
         """Rows for each number of rows that a group can have."""
@@ -143,14 +143,14 @@ class LineageRewriter(Rewriter):
             at = counts[-1].syntax or exp.Null()
             help = "of SUM there is EXPECTED(SUM(x)), and of other COUNTs EXPECTED(COUNT(x))"
             raise finding(self.positions, "SEQ TP has one COUNT of each group", at, help)
-        plain = (replace(call, function=call.function.removeprefix(f"{EXPECTED} ")) for call in tree.calls)
-        found = super()._aggregate(replace(tree, calls=tuple(plain)), outer)
+        plain = (structs.replace(call, function=call.function.removeprefix(f"{EXPECTED} ")) for call in tree.calls)
+        found = super()._aggregate(structs.replace(tree, calls=tuple(plain)), outer)
         assert isinstance(found.plan, SliceGroup), "rows are grouped"
         aggregates, columns = list[SliceAggregate](), [*found.columns]
         for place, (call, one) in enumerate(zip(tree.calls, found.plan.aggregates, strict=True), len(tree.keys)):
             expected = call.function.startswith(EXPECTED)
             aggregates.append(replace(one, function=call.function.lower(), result="double" if expected else "bigint"))
-            columns[place] = replace(columns[place], type=DOUBLE if expected else BIGINT)
+            columns[place] = structs.replace(columns[place], type=DOUBLE if expected else BIGINT)
         return Rewritten(replace(found.plan, aggregates=tuple(aggregates)), tuple(columns))
 
     def with_values(

@@ -5,8 +5,9 @@ section 8): each result has the history of its snapshots, whatever the encoding 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from msgspec import Struct, field, structs
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -37,8 +38,7 @@ _UNKEPT = ("map", "variant", "interval")
 """Types whose values cannot be compared, so that equal rows cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(Struct, frozen=True):
     """An operator with the names of its columns.
 
     ``always`` is where it is that rows can be there at a time at which no row with a period is; None where they cannot.
@@ -49,8 +49,7 @@ class Rewritten:
     always: Span | None = None
 
 
-@dataclass
-class Rewriter:
+class Rewriter(Struct):
     """Rewrites the tree of one block; ``periods`` collects its relations with periods and where they are named.
 
     ``domain`` says whether there is an end of time, without which a result that is always there has none.
@@ -69,7 +68,7 @@ class Rewriter:
                 return self._scan(tree)
             case nodes.Alias(input, alias, names):
                 found = self.tree(input, outer)
-                return replace(found, columns=self._renamed(tree, found.columns, alias, names))
+                return structs.replace(found, columns=self._renamed(tree, found.columns, alias, names))
             case nodes.Filter(input, condition):
                 return self._filter(self.tree(input, outer), condition, outer)
             case nodes.Join():
@@ -80,7 +79,7 @@ class Rewriter:
                 return self._aggregate(tree, outer)
             case nodes.Distinct(input):
                 found = self.tree(input, outer)
-                return replace(found, plan=SliceDistinct(found.plan))
+                return structs.replace(found, plan=SliceDistinct(found.plan))
             case nodes.Union() | nodes.Except() | nodes.Intersect():
                 return self._set_operation(tree, outer)
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
@@ -119,7 +118,7 @@ class Rewriter:
         if names and len(names) != len(shown):
             message = f"{alias} has {len(shown)} columns, and is given {len(names)} names"
             raise self.positions.finding(Code.UNION_MISMATCH, message, tree.syntax or exp.Null())
-        hidden = tuple(replace(found, aliases=frozenset({alias.lower()})) for found in columns if found.hidden)
+        hidden = tuple(structs.replace(found, aliases=frozenset({alias.lower()})) for found in columns if found.hidden)
         return (
             (*renamed(columns, alias, names), *hidden)
             if isinstance(tree.input, nodes.Scan)
@@ -150,7 +149,7 @@ class Rewriter:
                 continue
             no_subquery(condition, self.positions)
             plan = kept(plan, over(condition, names.place))
-        found = replace(under, plan=plan)
+        found = structs.replace(under, plan=plan)
         for node, negated in asked:
             found = self._matched(found, node, negated, outer)
         return found
@@ -275,7 +274,7 @@ class Rewriter:
         base = self.filtered(base, [one for one in where if one not in tied], (left.columns, *outer))
         pairs = [self._equal_sides(one, names, around) for one in tied]
         keys = tuple(nodes.Named(f"k{n}", nodes.Scalar(mine)) for n, (mine, _) in enumerate(pairs))
-        grouped_by, columns = grouped(replace(groups, keys=keys), base.plan, names)
+        grouped_by, columns = grouped(structs.replace(groups, keys=keys), base.plan, names)
         assert isinstance(grouped_by, SliceGroup), "it has aggregates"
         by = width(left.plan)
         conditions: list[exp.Expr] = [
@@ -285,7 +284,8 @@ class Rewriter:
         plan = self.join("left", left.plan, replace(grouped_by, always=False), conditions)
         alias = f"subquery {by}"
         own = tuple(
-            replace(one, aliases=frozenset({alias}), place=by + one.place, shown=False) for one in columns[len(keys) :]
+            structs.replace(one, aliases=frozenset({alias}), place=by + one.place, shown=False)
+            for one in columns[len(keys) :]
         )
         counts = {call.name for call in groups.calls if call.function == "COUNT"}
 
@@ -360,7 +360,7 @@ class Rewriter:
         new = [SeenColumn(frozenset(), name, place) for place, name in enumerate(tree.using)]
         for found in both:
             place = found.place if found.hidden else found.place + len(shared)
-            new.append(replace(found, place=place, shown=found.shown and found.place not in merged))
+            new.append(structs.replace(found, place=place, shown=found.shown and found.place not in merged))
         return SliceProject(plan, items), tuple(new)
 
     def _project(self, under: Rewritten, items: tuple[nodes.Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
@@ -368,7 +368,7 @@ class Rewriter:
         for item in items:
             if isinstance(item, nodes.Named):
                 under, value = self.with_values(under, syntax_of(item.value), outer)
-                item = replace(item, value=nodes.Scalar(value))
+                item = structs.replace(item, value=nodes.Scalar(value))
             made.append(item)
         found = self._listed(tuple(made), SeenNames(under.columns, self.positions))
         columns = tuple(SeenColumn(frozenset(), name, place, type=kind) for place, (name, _, kind) in enumerate(found))
@@ -421,12 +421,13 @@ class Rewriter:
         shown = [one for one in found.columns if one.shown and not one.hidden]
         if [one.place for one in shown] == list(range(width(found.plan))):
             return found
-        columns = tuple(replace(one, place=place) for place, one in enumerate(shown))
-        return replace(found, plan=SliceProject(found.plan, tuple(f"c{one.place}" for one in shown)), columns=columns)
+        columns = tuple(structs.replace(one, place=place) for place, one in enumerate(shown))
+        return structs.replace(
+            found, plan=SliceProject(found.plan, tuple(f"c{one.place}" for one in shown)), columns=columns
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class _EitherSide:
+class _EitherSide(Struct, frozen=True):
     """SeenNames in a condition of a subquery's WHERE: its own columns, counted on, or those of the row outside."""
 
     names: SeenNames

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Star
@@ -23,8 +24,7 @@ PERIOD = "a snapshot has no period; restrict with FROM … TO …"
 LINEAGE = "it names the row's random variable or its probability, which the result has as _lineage and _p"
 
 
-@dataclass(frozen=True, slots=True)
-class SeenColumn:
+class SeenColumn(Struct, frozen=True):
     """A column that may be named: by the ``aliases`` (in small letters) of FROM items and its name.
 
     ``place`` is the operator's column. ``shown``: it is in ``*`` and needs no alias. ``hidden`` says why it cannot be
@@ -70,8 +70,7 @@ def shifted(columns: Columns, by: int) -> Columns:
     return tuple(column if column.hidden else replace(column, place=column.place + by) for column in columns)
 
 
-@dataclass(frozen=True, slots=True)
-class SeenNames:
+class SeenNames(Struct, frozen=True):
     """The columns that a block's expressions can name."""
 
     columns: Columns

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -29,8 +29,7 @@ BEGIN, END, MULTIPLICITY = "_begin", "_end", "_mult"
 _OWN = (BEGIN, END, MULTIPLICITY)
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotBlock:
+class SnapshotBlock(Struct, frozen=True):
     """A SEQ VT block with its plan, and the relations that it reads."""
 
     block: SeqBlock

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.lowering import Lowering
@@ -26,8 +25,7 @@ _UNKNOWN = DataType("string", Family.OTHER)
 """The type of a block's column, which Spark knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeqStatement:
+class SeqStatement(Struct, frozen=True):
     """A statement with SEQ blocks, read.
 
     ``outer`` is Spark SQL around the blocks, in which ``{name}`` stands for a block or a relation; empty where the

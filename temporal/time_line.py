@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -19,8 +19,7 @@ _BIGINT = DataType("bigint", Family.INTEGER)
 _WHERE = "declare [time] domain = [begin, end] in {file}, or write SEQ VT FROM x TO y ( … )"
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLine:
+class TimeLine(Struct, frozen=True):
     """The type of time, and its points from ``low`` to before ``high``, encoded; None where there is no limit."""
 
     kind: DataType

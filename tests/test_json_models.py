@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
+from msgspec import Struct
 
 from streambound.analyzer.errors import CatalogError, InputError
 from streambound.analyzer.json_models import parsed, place_of
@@ -14,15 +14,13 @@ from streambound.importing.avro import avro_schema
 from streambound.importing.spark_schema import spark_schema
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     kind: Literal["a", "b"]
     number: int
     flag: bool = False
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(Struct, frozen=True):
     name: str
     leaves: tuple[Leaf, ...]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.query import OneOf

@@ -7,9 +7,9 @@ the first value, in order, with at least that share of the values up to it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scalar, SortKey
@@ -38,8 +38,7 @@ class GroupKeeps(Enum):
     """Each value with its number, for an array of them; an array without values is empty, not NULL."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptValues:
+class KeptValues(Struct, frozen=True):
     """The values that an aggregate is computed of: those of ``value``.
 
     ``greatest``: only the greatest (True) or the least one (False) matters. ``counted``: how often each is there. The
@@ -56,8 +55,7 @@ class KeptValues:
     beside: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NoAggregate:
+class NoAggregate(Struct, frozen=True):
     """Why a call has no rule: ``refused``, Spark or the query language has none such. Without words it is unknown."""
 
     words: str = ""
@@ -74,8 +72,7 @@ def _of_argument(call: AggregateCall) -> KeptValues | NoAggregate:
     return NoAggregate("" if best is not None else words)
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateFunction:
+class AggregateFunction(Struct, frozen=True):
     """An aggregate: what is ``kept`` for it, None where no rule decides it, and its type by that of its values.
 
     The type is None for values that it is not of. ``read`` finds the values in its call.

@@ -12,8 +12,8 @@ Each row has at most one partner, and exactly one where the condition holds: the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -26,8 +26,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.rows import outermost_queries
 
 
-@dataclass(frozen=True)
-class AskedRelations:
+class AskedRelations(Struct, frozen=True):
     """Makes these joins for one SELECT; ``fresh`` gives names that no column or alias has."""
 
     catalog: Catalog

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.catalog import Catalog
@@ -20,7 +21,7 @@ def blocks(tree: nodes.Tree, catalog: Catalog) -> nodes.Tree:
     if is_block(tree, catalog):
         return nodes.SpjBlock(tree)
     changed = {name: blocks(under, catalog) for name, under in nodes.named_inputs(tree).items()}
-    return replace(tree, **changed)  # type: ignore[arg-type]
+    return replace(tree, **changed)
 
 
 @by_identity

@@ -6,8 +6,9 @@ SELECT S.a FROM S, T WHERE S.a = T.a UNION ALL …  ->  SpjBlock(Union(Project(F
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -15,8 +16,7 @@ from streambound.analyzer.query import FALSE, TRUE, Branch, Kind, Query
 from streambound.analyzer.render import render_formula, render_output
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTree:
+class QueryTree(Struct, frozen=True):
     """The tree of a query, and what passes have noted that SQL cannot say, by the identity of its operators."""
 
     tree: nodes.SpjBlock

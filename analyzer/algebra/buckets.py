@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import Reader, microseconds
@@ -37,8 +37,7 @@ _WORDS = {
 """What the arguments of Flink's table functions are called, after the table and its time."""
 
 
-@dataclass(frozen=True)
-class TableFunction:
+class TableFunction(Struct, frozen=True):
     """A call of Flink's: its table, its time, the keys of sessions, and the lengths in their order."""
 
     name: str
@@ -79,8 +78,7 @@ def table_function(node: exp.Table) -> TableFunction | None:
     return TableFunction(name, table, time[0], tuple(keys), tuple(lengths))
 
 
-@dataclass(frozen=True)
-class Lengths:
+class Lengths(Struct, frozen=True):
     """The kind of buckets, and how they lie, in microseconds."""
 
     kind: BucketKind
@@ -89,8 +87,7 @@ class Lengths:
     offset: int = 0
 
 
-@dataclass
-class BucketCalls:
+class BucketCalls(Struct):
     """Reads the calls of one SELECT that mean buckets of time; ``taken`` are names of columns, in small letters."""
 
     positions: Positions

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -62,8 +63,7 @@ def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> nodes.Aggregate
     )
 
 
-@dataclass(frozen=True)
-class _Parts:
+class _Parts(Struct, frozen=True):
     function: str
     arguments: tuple[nodes.Scalar, ...]
     distinct: bool = False

@@ -7,8 +7,9 @@ Domains are those of `expressions.evident`; a non-decreasing function of time is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null

@@ -14,9 +14,9 @@ rows there are at most follows from the call, or from what WHERE says of an arra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.constant_rows import union_of
@@ -42,16 +42,14 @@ _LIMIT = "limit it, as explode(slice(x, 1, 10)) or WHERE size(x) <= 10: each row
 _APART = "put the stream and its LATERAL VIEW into a subquery, and join that"
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One of the rows that a row becomes: its values, and when it is one; None: always."""
 
     values: tuple[exp.Expr, ...]
     exists: exp.Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Generator:
+class _Generator(Struct, frozen=True):
     """A call, with the names that it and its columns have; ``outer``: a row that becomes none is one with NULLs."""
 
     call: exp.Expr
@@ -83,8 +81,7 @@ def _listed(item: exp.Expr) -> bool:
     return _is_call(item.this if isinstance(item, exp.Alias | exp.Aliases) else item)
 
 
-@dataclass
-class Generators:
+class Generators(Struct):
     """Rewrites one SELECT. ``columns`` are those of an entry of its FROM, ``fresh`` makes a name that no column has."""
 
     positions: Positions

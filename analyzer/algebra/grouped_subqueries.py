@@ -12,8 +12,9 @@ may be true of a NULL in c, it meets the group of NULL, by <=>. MIN, MAX, BOOL_A
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -39,8 +40,7 @@ class _NoJoinError(Exception):
     """A subquery that is no join with groups."""
 
 
-@dataclass(frozen=True)
-class GroupedSubquery:
+class GroupedSubquery(Struct, frozen=True):
     """Makes this join of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
 
     catalog: Catalog
@@ -125,8 +125,7 @@ def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[nodes.
     return all(any(is_null(one.syntax, null) for one in computed_of(call)) for call in calls)
 
 
-@dataclass
-class _Correlated:
+class _Correlated(Struct, dict=True):
     """A subquery over rows of ``inner`` columns, and the columns of the rows outside that it names, by new names."""
 
     inner: Schema

@@ -15,8 +15,8 @@ condition is true where the old one is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import microseconds
@@ -83,8 +83,7 @@ def _read(condition: exp.Expr) -> Iterator[exp.Expr]:
 _Comparison = tuple[exp.Expr, Op, exp.Expr]
 
 
-@dataclass(frozen=True, slots=True)
-class _LimitReader:
+class _LimitReader(Struct, frozen=True):
     """``known`` is what the condition says in plain words, as comparisons of columns: so it is not said twice."""
 
     given: Schema

@@ -12,8 +12,9 @@ T.ts >= S.ts - INTERVAL 1 HOUR, too, the values are those of a frame of an hour,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import interval_syntax, microseconds
@@ -51,8 +52,7 @@ def with_latest(node: exp.Select, columns: ColumnsOf, fresh: Callable[[str], str
     return None if made is None else found.select(node, made)
 
 
-@dataclass
-class _Asked:
+class _Asked(Struct):
     """A join with the latest row of ``rows``, under an alias, and the columns that it selects.
 
     ``inside``: the row is a subquery's, whose own columns hide outer ones.
@@ -91,8 +91,7 @@ def _asked(join: exp.Join, columns: ColumnsOf) -> _Asked | None:
     return _Asked(join.this.alias_or_name, select.args["from_"].this, parts, items, keys, inner, True)
 
 
-@dataclass
-class _Latest:
+class _Latest(Struct):
     """Rows of an entry of FROM, each with the latest row of another entry."""
 
     first: exp.Expr

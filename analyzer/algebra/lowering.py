@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
@@ -123,8 +124,7 @@ _CLAUSES = (
 """The clauses of a SELECT that the algebra has operators for."""
 
 
-@dataclass(frozen=True)
-class Cte:
+class Cte(Struct, frozen=True):
     """A common table expression with the names that its body sees: the outer ones and those before it."""
 
     node: exp.CTE
@@ -136,8 +136,7 @@ Ctes = Mapping[str, "Cte | nodes.Recur"]
 """What is in scope by the names of CTEs, in small letters."""
 
 
-@dataclass(frozen=True)
-class Lowering:
+class Lowering(Struct, frozen=True, dict=True):
     """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
 
     ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
@@ -192,7 +191,7 @@ class Lowering:
                 nodes.Alias(tree, "q", syntax=tree.syntax), (nodes.Star(syntax=tree.syntax),), syntax=tree.syntax
             )
         changed = {name: self._with_relations(under) for name, under in nodes.named_inputs(tree).items()}
-        return replace(tree, **changed) if changed else tree  # type: ignore[arg-type]
+        return replace(tree, **changed) if changed else tree
 
     def fresh(self, name: str) -> str:
         """The name, or with a number one that no column of the catalog has and the SQL does not say."""

@@ -9,8 +9,9 @@ operators of a job know columns by their names. The statement's own columns keep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -43,8 +44,7 @@ def names_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class _Renaming:
+class _Renaming(Struct, frozen=True):
     """Renames columns; ``recursive`` holds those of the enclosing `Fixpoint`, before and after."""
 
     catalog: Catalog
@@ -73,7 +73,7 @@ class _Renaming:
                 base = self.apart(tree.base)
                 inner = replace(self, recursive=(self._old(tree.base), self._new(base)))
                 return replace(tree, base=base, step=inner.apart(tree.step))
-        return replace(tree, **{name: self.apart(below) for name, below in nodes.named_inputs(tree).items()})  # type: ignore[arg-type]
+        return replace(tree, **{name: self.apart(below) for name, below in nodes.named_inputs(tree).items()})
 
     def _project(self, tree: nodes.Project, printed: bool) -> nodes.Tree:
         """A list of whose items, those that a ``*`` stands for too, no two have one name."""

@@ -8,10 +8,11 @@ condition that is not read here nothing is concluded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.expression_facts import distance, times_of
@@ -42,8 +43,7 @@ Difference = tuple[Node, Node, int]
 """``x - y <= c``."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowFacts:
+class RowFacts(Struct, frozen=True):
     """The columns of a row with their facts, and differences that hold between them and the times of sources.
 
     ``latest`` is as in `ViewFacts`. ``none``: no row satisfies what was asked.

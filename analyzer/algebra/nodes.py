@@ -6,20 +6,20 @@ them, `tree_text` prints them and reads them back; `analyzer.flatten` takes the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct
 from sqlglot import exp
 
+from streambound.analyzer.models import Described
 from streambound.analyzer.spans import Span
 from streambound.analyzer.work import spend
 
 _STEPS_A_TEXT = 60
 
 
-@dataclass(frozen=True, eq=False)
-class Scalar:
+class Scalar(Struct, frozen=True, dict=True):
     """A scalar or boolean expression over the columns of the operator's input; two are equal if their texts are."""
 
     syntax: exp.Expr
@@ -38,8 +38,7 @@ class Scalar:
         return hash(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """An item of a select list: its name and value. ``alias``: it was given that name, by AS."""
 
     name: str
@@ -47,21 +46,21 @@ class Named:
     alias: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Star:
+class Star(Described, frozen=True):
     """``*``, or ``alias.*``: all columns of the input, or of one item of it, but those that ``without`` names."""
+
+    DESCRIPTION = ("syntax",)
 
     alias: str = ""
     without: tuple[str, ...] = ()
-    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+    syntax: exp.Expr | None = None
 
 
 Item = Named | Star
 """An item of a select list."""
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
+class SortKey(Struct, frozen=True):
     """A sort key: falling values if ``descending``; NULL comes first, or last."""
 
     value: Scalar
@@ -69,14 +68,15 @@ class SortKey:
     nulls_first: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateCall:
+class AggregateCall(Described, frozen=True):
     """An aggregate of the rows of a group, and the column that it is.
 
     ``function`` is its name in capitals, one for all that mean the same (``STDDEV`` is STDDEV_SAMP); ``COUNT(*)`` has
     no arguments. ``filter`` says which rows count, ``distinct`` each combination of arguments once. ``order`` is that
     of WITHIN GROUP, whose value is no argument: ``PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY v)`` has the one 0.5.
     """
+
+    DESCRIPTION = ("syntax",)
 
     name: str
     function: str
@@ -85,7 +85,7 @@ class AggregateCall:
     filter: Scalar | None = None
     order: tuple[SortKey, ...] = ()
     ignore_nulls: bool = False
-    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+    syntax: exp.Expr | None = None
 
 
 class Unit(StrEnum):
@@ -103,8 +103,7 @@ class Side(StrEnum):
     FOLLOWING = "following"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameEnd:
+class FrameEnd(Struct, frozen=True):
     """An end of a frame, which belongs to it: so far from the current row, without end where ``distance`` is None.
 
     Of rows it is a number of them; of values a number, or microseconds where ``interval`` says so.
@@ -115,8 +114,7 @@ class FrameEnd:
     interval: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The rows around each row that a function over a window is computed of."""
 
     unit: Unit
@@ -124,12 +122,13 @@ class Frame:
     end: FrameEnd
 
 
-@dataclass(frozen=True, slots=True)
-class WindowCall:
+class WindowCall(Described, frozen=True):
     """A function of the rows that agree in ``partition``, in an order, and the column that it is.
 
     ``function`` as for `AggregateCall`. ``frame`` is None for functions that have none: ranks, LAG and LEAD.
     """
+
+    DESCRIPTION = ("syntax",)
 
     name: str
     function: str
@@ -140,7 +139,7 @@ class WindowCall:
     distinct: bool = False
     filter: Scalar | None = None
     ignore_nulls: bool = False
-    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+    syntax: exp.Expr | None = None
 
 
 class BucketKind(StrEnum):
@@ -179,20 +178,20 @@ class ApplyKind(StrEnum):
     """The one value of its one row: NULL where it has none; several rows stop a run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class Operator(Described, frozen=True, kw_only=True):
     """The fields common to all operators: the SQL from which it came, and the place of its keyword."""
 
-    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
-    at: Span | None = field(default=None, compare=False, repr=False)
+    DESCRIPTION = ("syntax", "at")
+
+    syntax: exp.Expr | None = None
+    at: Span | None = None
 
 
 ONE_ROW = ""
 """The name of the relation of one row and no columns that a SELECT without FROM reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan(Operator):
+class Scan(Operator, frozen=True):
     """A stream or relation of the catalog, by the name that it has there, or `ONE_ROW`; its columns are ``alias``'s.
 
     ``changes`` says that it is a relation whose rows come and go.
@@ -203,16 +202,14 @@ class Scan(Operator):
     changes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AsOf(Operator):
+class AsOf(Operator, frozen=True):
     """``input FOR SYSTEM_TIME AS OF time``: a relation as it was at a time, which may be a column beside it in FROM."""
 
     input: Tree
     time: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Alias(Operator):
+class Alias(Operator, frozen=True):
     """``(input) AS alias (columns)``: the columns of a subquery belong to one alias, and may get other names."""
 
     input: Tree
@@ -220,32 +217,28 @@ class Alias(Operator):
     columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Filter(Operator):
+class Filter(Operator, frozen=True):
     """The rows for which a condition is true."""
 
     input: Tree
     condition: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Project(Operator):
+class Project(Operator, frozen=True):
     """One row of other columns for each row."""
 
     input: Tree
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Over(Operator):
+class Over(Operator, frozen=True):
     """Each row, with a column more for each function over a window of rows; these columns belong to no alias."""
 
     input: Tree
     calls: tuple[WindowCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket(Operator):
+class Bucket(Operator, frozen=True):
     """Each row once for every bucket that its time is in, with the bucket's ends; a row without a time in none.
 
     Tumbling and hopping buckets are ``[offset + k·slide, offset + k·slide + size)`` for every integer k. A session is
@@ -265,8 +258,7 @@ class Bucket(Operator):
     keys: tuple[Scalar, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate(Operator):
+class Aggregate(Operator, frozen=True):
     """One row for each group of rows that agree in ``keys`` (NULL equals NULL); without keys, one row of all of them.
 
     Its columns are the keys, those that are a column of the input under the name and alias that it has there, then the
@@ -278,8 +270,7 @@ class Aggregate(Operator):
     calls: tuple[AggregateCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Apply(Operator):
+class Apply(Operator, frozen=True):
     """Each row with one more column: the value of a subquery, which may name the row's columns.
 
     [NOT] EXISTS and [NOT] IN that every row of a WHERE must satisfy are joins (SEMI, ANTI, NOT_IN) instead.
@@ -292,8 +283,7 @@ class Apply(Operator):
     operands: tuple[Scalar, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Join(Operator):
+class Join(Operator, frozen=True):
     """Pairs of rows. ``using`` names columns that both sides have, which become one; else ``condition``, if any.
 
     ``member`` is the equality of NOT IN, which is neither true nor false where one of its sides is NULL.
@@ -307,15 +297,13 @@ class Join(Operator):
     member: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct(Operator):
+class Distinct(Operator, frozen=True):
     """Each row once."""
 
     input: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Union(Operator):
+class Union(Operator, frozen=True):
     """The rows of both sides, by position; each once where ``distinct``."""
 
     left: Tree
@@ -323,8 +311,7 @@ class Union(Operator):
     distinct: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Except(Operator):
+class Except(Operator, frozen=True):
     """The rows of the left side without those of the right one; each once where ``distinct``."""
 
     left: Tree
@@ -332,8 +319,7 @@ class Except(Operator):
     distinct: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Intersect(Operator):
+class Intersect(Operator, frozen=True):
     """The rows that both sides have; each once where ``distinct``."""
 
     left: Tree
@@ -341,16 +327,14 @@ class Intersect(Operator):
     distinct: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OrderBy(Operator):
+class OrderBy(Operator, frozen=True):
     """The rows in an order."""
 
     input: Tree
     keys: tuple[SortKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FirstRows(Operator):
+class FirstRows(Operator, frozen=True):
     """The first rows: at most ``count`` of them, after ``offset`` others."""
 
     input: Tree
@@ -358,8 +342,7 @@ class FirstRows(Operator):
     offset: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fixpoint(Operator):
+class Fixpoint(Operator, frozen=True):
     """The least relation ``name`` that holds ``base`` and what ``step``, which reads it, makes of it."""
 
     name: str
@@ -368,16 +351,14 @@ class Fixpoint(Operator):
     distinct: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Recur(Operator):
+class Recur(Operator, frozen=True):
     """The relation that the `Fixpoint` around it defines; its columns belong to ``alias``."""
 
     name: str
     alias: str
 
 
-@dataclass(frozen=True, slots=True)
-class SpjBlock(Operator):
+class SpjBlock(Operator, frozen=True):
     """A maximal select-project-join block, which is decided as a whole."""
 
     input: Tree

@@ -8,9 +8,10 @@ all rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -70,8 +71,7 @@ def _newest(trees: Sequence[nodes.Tree], catalog: Catalog) -> nodes.Alias | None
     return nodes.Alias(nodes.Aggregate(every, (), (call,), syntax=syntax, at=at), _ALIAS, syntax=syntax, at=at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Recent:
+class _Recent(Struct, frozen=True):
     catalog: Catalog
     newest: nodes.Alias | None
 
@@ -79,7 +79,7 @@ class _Recent:
         """The tree with joins in the place of conditions, those below first."""
         below = {name: self.tree(one) for name, one in nodes.named_inputs(tree).items()}
         if any(one is not getattr(tree, name) for name, one in below.items()):
-            tree = replace(tree, **below)  # type: ignore[arg-type]
+            tree = replace(tree, **below)
         if not isinstance(tree, nodes.Filter | nodes.Join):
             return tree
         parts = [one for part in conjuncts(tree.condition) for one in _both_ends(part)]
@@ -183,8 +183,7 @@ def _asks(part: exp.Expr) -> bool:
 # --- what such a join is ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RecentRows:
+class RecentRows(Struct, frozen=True):
     """A stream's rows at the newest row's timestamp and the ones just before it, ``timestamps`` in all, None for all.
 
     ``time`` is the place of their time, which is older than the newest row's by ``wait`` at least.

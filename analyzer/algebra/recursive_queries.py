@@ -11,9 +11,9 @@ WITH RECURSIVE odd(x, y) AS (SELECT a, b FROM e UNION SELECT even.x, e.b FROM ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Distinct, Filter, Project, Tree, Union

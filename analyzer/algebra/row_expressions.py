@@ -6,8 +6,8 @@ A column is a field called by its place in the input's schema.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, aggregate_type

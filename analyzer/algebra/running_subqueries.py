@@ -10,8 +10,8 @@ Rows of S have NULL for x, which no aggregate counts. So an entry is kept for ea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -31,8 +31,7 @@ _FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG")
 _SO_FAR = nodes.Frame(nodes.Unit.RANGE, nodes.FrameEnd(nodes.Side.PRECEDING), nodes.FrameEnd(nodes.Side.CURRENT))
 
 
-@dataclass(frozen=True)
-class RunningSubquery:
+class RunningSubquery(Struct, frozen=True):
     """Makes such rows of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
 
     catalog: Catalog

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.columns import Column
@@ -12,8 +12,7 @@ from streambound.analyzer.types import DataType
 from streambound.analyzer.work import by_identity, spend
 
 
-@dataclass(frozen=True, slots=True)
-class ViewColumn:
+class ViewColumn(Struct, frozen=True):
     """A column of an operator's rows.
 
     ``alias`` is the FROM item that it belongs to, empty in the result of a SELECT. ``column`` is the declared column

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
@@ -38,8 +39,7 @@ from streambound.analyzer.work import spend
 _STEPS_A_TEXT = 80
 
 
-@dataclass
-class SelectList:
+class SelectList(Struct):
     """Lowers the list of one SELECT; ``node`` is a copy of it, which is changed. Raises Finding.
 
     ``scalar`` makes expressions, ``item`` the items of a list; ``at`` is the keyword that groups, or filters groups.

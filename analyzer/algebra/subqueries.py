@@ -6,10 +6,11 @@ S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.b > 1)  ->  Join(anti,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import permutations
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -45,8 +46,7 @@ _Parts = list[tuple[exp.Expr, list[exp.Query]]]
 """Parts of a condition, with their subqueries over streams."""
 
 
-@dataclass
-class Subqueries:
+class Subqueries(Struct):
     """Lowers the subqueries of one SELECT that do not read unchanging relations alone; ``lowered`` gives their trees.
 
     ``names`` are those that columns have or get, in small letters; ``recursive`` the columns of a recursive relation.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -40,7 +40,7 @@ def _apart(tree: nodes.Tree, known: dict[str, nodes.Fixpoint]) -> tuple[nodes.Tr
     """A tree whose recursive relations have names of their own, and these relations, inner ones first."""
     for field, under in nodes.named_inputs(tree).items():
         changed, known = _apart(under, known)
-        tree = replace(tree, **{field: changed})  # type: ignore[arg-type]
+        tree = replace(tree, **{field: changed})
     if isinstance(tree, nodes.Fixpoint):
         name, number = tree.name, 1
         while known.get(name, tree) != tree:
@@ -56,7 +56,7 @@ def _recurring(tree: nodes.Tree, name: str, other: str) -> nodes.Tree:
     if isinstance(tree, nodes.Recur):
         return replace(tree, name=other) if tree.name == name else tree
     changed = {field: _recurring(under, name, other) for field, under in nodes.named_inputs(tree).items()}
-    return replace(tree, **changed)  # type: ignore[arg-type]
+    return replace(tree, **changed)
 
 
 def _query(tree: nodes.Tree) -> exp.Query:

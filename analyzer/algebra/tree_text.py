@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, fields, replace
 from enum import StrEnum
 
+from msgspec.structs import fields, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.calls import aggregate_call, call_syntax, sort_keys, window_call
 from streambound.analyzer.expressions.dialect import parsed, parsed_text
 
-_PLACES = {field.name for field in fields(nodes.Operator)}
 _BY_NAME = {operator.__name__: operator for operator in nodes.OPERATORS}
 _INDENT = "  "
 
@@ -30,7 +29,7 @@ def tree_text(tree: nodes.Tree, note: Callable[[nodes.Tree], str] = lambda tree:
 
 
 def _lines(tree: nodes.Tree, note: Callable[[nodes.Tree], str], depth: int) -> Iterator[str]:
-    own = [field for field in fields(tree) if field.name not in (*_PLACES, *nodes.INPUTS)]
+    own = [field for field in fields(tree) if field.name not in (*nodes.Operator.DESCRIPTION, *nodes.INPUTS)]
     given = [(field.name, getattr(tree, field.name), field.default) for field in own]
     told = ", ".join(f"{name}={_literal(value)!r}" for name, value, default in given if value != default)
     said = note(tree)
@@ -94,7 +93,7 @@ def _read(lines: list[str], depth: int) -> tuple[nodes.Tree, list[str]]:
     for field in fields(operator):
         if field.name in nodes.INPUTS:
             under[field.name], rest = _read(rest, depth + 1)
-    missing = [f.name for f in fields(operator) if f.default is MISSING and f.name not in (*given, *under)]
+    missing = [f.name for f in fields(operator) if f.required and f.name not in (*given, *under)]
     if missing:
         raise TreeTextError(f"{operator.__name__} lacks {', '.join(missing)}: {line}")
     make: Callable[..., nodes.Tree] = operator
@@ -109,10 +108,10 @@ def _operator(line: str) -> tuple[type[nodes.Tree], dict[str, object]]:
     operator = _BY_NAME.get(call.func.id) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
     if operator is None or not isinstance(call, ast.Call):
         raise TreeTextError(f"this is no operator: {line}")
-    types = {field.name: str(field.type) for field in fields(operator)}
+    types = operator.__annotations__
     given: dict[str, object] = {}
     for keyword in call.keywords:
-        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *nodes.INPUTS):
+        if keyword.arg is None or keyword.arg not in types or keyword.arg in nodes.INPUTS:
             raise TreeTextError(f"{operator.__name__} has no {keyword.arg}: {line}")
         try:
             given[keyword.arg] = _value(ast.literal_eval(keyword.value), types[keyword.arg])

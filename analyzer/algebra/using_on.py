@@ -8,8 +8,9 @@ Of a FULL JOIN they are COALESCE(a.k, b.k). Joins of streams and relations keep 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Item, JoinKind, Named, Project, Scalar, Star, Tree
@@ -18,8 +19,7 @@ from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.algebra.window_structs import Node, nodes_of
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """The columns of both sides that are one of a join of this kind; the left one may be that of an earlier pair."""
 
     left: ViewColumn | Pair

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.evident import MOST_VALUES
@@ -16,8 +18,7 @@ from streambound_runtime.promises import Domain
 Number = int | Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSet:
+class ValueSet(Struct, frozen=True):
     """At most these values, encoded by their type: those ``listed``; else from ``low`` to ``high``, None without end.
 
     Ends that are ``int`` are those of a type with finitely many values between two others; a range of few such values

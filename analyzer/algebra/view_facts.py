@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet
 
@@ -38,8 +40,7 @@ ROW_BESIDE = "row beside "
 """What is in a `TimePromise.source` that is another row of a window, which LAG or LEAD asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimePromise:
+class TimePromise(Struct, frozen=True):
     """A column's values, other than NULL, are ``function(u)`` of a time u with ``low <= u - t <= high``.
 
     t is the timestamp of the row of ``source`` that the row was made of, a scan by its alias, with those of the
@@ -98,8 +99,7 @@ class TimePromise:
 Times = tuple[TimePromise, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ColumnFacts(Struct, frozen=True):
     """The facts of one column: its values, and their promises about time; ``times`` has one promise a name."""
 
     values: ValueSet = ANYTHING
@@ -151,8 +151,7 @@ def promises(found: Iterable[TimePromise]) -> Times:
     return tuple(by_name[name] for name in sorted(by_name))
 
 
-@dataclass(frozen=True, slots=True)
-class ViewFacts:
+class ViewFacts(Struct, frozen=True):
     """The facts of an operator's rows.
 
     ``rows`` is the most there can be at a time, duplicates counted. ``columns`` are the facts of its columns, in the

@@ -7,9 +7,9 @@ joined with it, as if each join had that window: also outer joins, EXISTS and NO
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -33,7 +33,7 @@ def with_waiting_times(tree: nodes.Tree, catalog: Catalog) -> nodes.Tree:
         return tree
     below = {name: with_waiting_times(one, catalog) for name, one in nodes.named_inputs(tree).items()}
     if any(one is not getattr(tree, name) for name, one in below.items()):
-        tree = replace(tree, **below)  # type: ignore[arg-type]
+        tree = replace(tree, **below)
     if not isinstance(tree, nodes.Join) or (tree.using and tree.kind is not JoinKind.INNER):
         return tree
     more = [window for _, window in _windows(tree, catalog)]

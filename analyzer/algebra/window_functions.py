@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
@@ -46,8 +46,7 @@ class Gives(Enum):
     """The aggregate of the rows that has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class WindowFunction:
+class WindowFunction(Struct, frozen=True):
     """A function over a window; ``ties``: it is alike for rows that the order leaves equal.
 
     ``number`` is the place of the argument that is a whole number, of rows mostly, from ``least`` on; it is 1 where it

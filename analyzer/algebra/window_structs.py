@@ -10,9 +10,10 @@ It is exact: two windows are equal, and in the order of structs, as their starts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -25,8 +26,7 @@ _ENDS = ("start", "end")
 _NAME = "{}.{}"
 
 
-@dataclass
-class WindowStructs:
+class WindowStructs(Struct):
     """The windows of one statement that are two columns; ``apart`` are the names of these, in small letters."""
 
     positions: Positions

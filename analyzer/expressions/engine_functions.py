@@ -9,7 +9,7 @@ NEEDS_SPARK is no error of Spark's, but stops the job with these words. Timestam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 INTEGER, DECIMAL, DOUBLE, FLOAT = "integer", "decimal", "double", "float"
 TEXT, TRUTH, DATE, TIMESTAMP = "string", "boolean", "date", "timestamp"
@@ -29,8 +29,7 @@ UNIT, DAY_UNIT, PATTERN, EXPRESSION, TIME_FORMAT, SEPARATOR, INTERVAL = (
 of days, up to 100,000; a place in a text; units, patterns and formats that both engines have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewriting:
+class Rewriting(Struct, frozen=True):
     """An operator or function, by its name in the registry, for arguments of these types.
 
     The last of the types stands for all arguments from there on if it ends with ``*``. ``operands`` is the type that
@@ -52,8 +51,7 @@ class Rewriting:
     texts: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CastRewriting:
+class CastRewriting(Struct, frozen=True):
     """A cast between types, in DuckDB's SQL: ``a`` is the value."""
 
     source: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from re import sub
 from typing import TypeVar, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import ParseError, TokenError, exp, parse_one
 
 from streambound.analyzer.comparands import from_text
@@ -30,8 +31,7 @@ _SPARK_DIGITS = 34
 _Text = TypeVar("_Text")
 
 
-@dataclass(frozen=True, slots=True)
-class NotInEngine:
+class NotInEngine(Struct, frozen=True):
     """Why DuckDB does not compute an expression: the construct that is to blame, and what else there is to say."""
 
     construct: str
@@ -51,8 +51,7 @@ class Outside(Exception):
         self.refusal = NotInEngine(construct, why)
 
 
-@dataclass(frozen=True, slots=True)
-class EnginePart:
+class EnginePart(Struct, frozen=True):
     """A part of an expression in DuckDB's SQL: whether it may raise an error, or give a time beyond the years."""
 
     node: exp.Expr

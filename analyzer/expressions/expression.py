@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar, exactly
@@ -14,16 +15,14 @@ from streambound.analyzer.work import spend
 _STEPS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A column of the row."""
 
     name: str
     kind: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A constant."""
 
     constant: Folded
@@ -34,8 +33,7 @@ class Literal:
         return self.constant.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """An operator or function, or a cast, with its arguments; ``kind`` is the type of the result."""
 
     function: Function

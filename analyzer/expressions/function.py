@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.analyzer.casts import CastError
 from streambound.analyzer.constants import ConstantError, Folded
@@ -35,8 +36,7 @@ class NotKnown(Exception):
     """Spark's result is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """An operator or function by its name in small letters.
 
     ``value`` is not asked where an argument is NULL, for then the result is; ``lazy`` instead of it gets arguments

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from fractions import Fraction
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.columns import Column

@@ -8,8 +8,9 @@ percentiles keep all values of a group (A4). A group is dropped when its time is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -65,8 +66,7 @@ _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 """The propositions by which groups are not kept for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class Valued:
+class Valued(Struct, frozen=True):
     """An aggregate that is computed of ``kept`` values, for the rows that ``where`` lets pass."""
 
     call: nodes.AggregateCall

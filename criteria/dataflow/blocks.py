@@ -8,8 +8,9 @@ as the inner join is (B1, B3, B4).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -57,8 +58,7 @@ NEWEST = "(newest)"
 """The virtual stream that is newer than all others, and its column (A3)."""
 
 
-@dataclass(frozen=True)
-class RuleContext:
+class RuleContext(Struct, frozen=True):
     """The readers and options by which rules read a statement."""
 
     catalog: Catalog

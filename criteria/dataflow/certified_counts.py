@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
@@ -46,8 +48,7 @@ _NO_MORE_ROWS = (
 """Operators that have no more rows than their input."""
 
 
-@dataclass
-class CertifiedCounts:
+class CertifiedCounts(Struct):
     """Says why states have no more entries, by facts that are added to a log."""
 
     nodes: CertifiedNodes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
@@ -167,7 +168,7 @@ def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     """A tree with another one at a path."""
     if not path:
         return changed
-    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
+    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})
 
 
 def _places(tree: Tree) -> list[object]:

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import ceil, floor
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar
@@ -24,8 +25,7 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 _LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedColumn:
+class ComparedColumn(Struct, frozen=True):
     """A column is less than ``other + more``, or greater, or another value, or not so.
 
     Where that is 0 at least, all values up to ``below`` fare alike; where it is 0 at most, all from ``above`` on.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.view_facts import NOW
@@ -13,8 +14,7 @@ from streambound.criteria.dataflow.view import OperatorView
 _DIV = "_t DIV "
 
 
-@dataclass(frozen=True, slots=True)
-class ClosingTime:
+class ClosingTime(Struct, frozen=True):
     """A column by which rows close: a row changes until ``wait`` after the last time of its bucket, which may be
     ``ahead`` of the rows; a bucket has ``shortest`` to ``width`` timestamps.
     """

@@ -9,9 +9,10 @@ value u in a column, which is a time or a bucket of it, was not over ``wait`` be
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations
 from math import ceil, floor
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Tree
 from streambound.analyzer.algebra.view_facts import NOW

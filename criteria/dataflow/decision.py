@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.checked_types import check_types
@@ -43,11 +42,10 @@ _WAYS_OUT: dict[type, str] = {
 """What to do instead of an operator whose rule has no better words."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedOperators(Judged):
+class JudgedOperators(Judged, frozen=True, kw_only=True):
     """The report on a statement's operators, with their judgement."""
 
-    judgement: Judgement = field(kw_only=True, repr=False, compare=False)
+    judgement: Judgement
 
     @property
     def are_apart(self) -> bool:

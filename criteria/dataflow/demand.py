@@ -6,16 +6,17 @@ Of a column the values are needed, or, of a rank, the first ones. What nobody re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import chain
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Project
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """The demand on an operator's rows: the values of ``columns``.
 
     ``most`` has the greatest values that matter of some columns; ``apart`` by how much one column is above another at

@@ -8,7 +8,7 @@ difference by a path of atoms that sums to it. `recheck.derivation` checks it, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.names_apart import with_names_apart
@@ -65,8 +65,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     return with_nodes(document, registered.claims)
 
 
-@dataclass
-class _Maker:
+class _Maker(Struct):
     nodes: CertifiedNodes
     log: FactLog
     context: RuleContext

@@ -7,7 +7,7 @@ For one key the other rules decide, over streams of which the key is one value (
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.catalog import DeclaredTable

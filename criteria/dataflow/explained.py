@@ -7,10 +7,11 @@ is explained afterwards: a shortest path through the same differences. What has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer import relation_queries
@@ -53,8 +54,7 @@ from streambound.criteria.dataflow.view import place_of
 from streambound.criteria.dataflow.views import equalities, in_pairs_only, pairs_of
 
 
-@dataclass
-class FactLog:
+class FactLog(Struct):
     """The facts that a certificate uses, each once; ``numbers`` are those of nodes."""
 
     numbers: Callable[[TreeNode], int]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -81,16 +82,14 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
     return tuple(one for one in found.values() if not _MADE.search(one.message)) or tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenColumn:
+class WrittenColumn(Struct, frozen=True):
     """An expression, and the rows whose columns it reads."""
 
     node: exp.Expr
     view: OperatorView
 
 
-@dataclass(frozen=True)
-class _Findings:
+class _Findings(Struct, frozen=True):
     """The findings on the states of one statement, whose tree is the ``root``."""
 
     positions: Positions

@@ -7,7 +7,9 @@ when no pair of theirs can change any more. A relation that does not change is r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.recent_rows import asks_for_newest, recent_rows
@@ -91,8 +93,7 @@ def _untested(tree: nodes.Join, context: RuleContext) -> str | None:
     return None if part is None else unread(pair, part) or f"partners by {part.sql('spark')}, which compares no columns"
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """Both sides of a join, by the facts of pairs, with the clips of values that only conditions read.
 
     ``clips`` are the least and the greatest distinguished value of columns, by their positions in a side.

@@ -6,8 +6,10 @@ The rules see an operator, what is needed of its rows, and what is known of its 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
@@ -50,12 +52,11 @@ from streambound.preprocess.trees.late_values import values_in_blocks
 _STEPS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """The states of a statement: it is bounded if every operator has a rule and each state a size."""
 
     operation: Operation
-    context: RuleContext = field(repr=False)
+    context: RuleContext
     """What the rules read the statement with."""
     clocks: tuple[str, ...]
     """The tables whose timestamps are those of the results, also where no row of theirs matters."""

@@ -7,8 +7,8 @@ of the facts finds (F1). Where rows are taken back, the base's rows are counted,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes

@@ -6,9 +6,9 @@ Those that need no facts are in `preprocess.trees`. Pure functions; the docstrin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import reduce
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
@@ -117,7 +117,7 @@ def _ranges_down(tree: Tree, views: Views) -> Tree:
 
 def limited(tree: Tree, side: str, part: exp.Expr, catalog: Catalog) -> Tree:
     """A join of whose side a condition is true."""
-    return replace(tree, **{side: filtered(getattr(tree, side), part, catalog)})  # type: ignore[arg-type]
+    return replace(tree, **{side: filtered(getattr(tree, side), part, catalog)})
 
 
 def limits_of(tree: Tree, views: Views) -> list[tuple[str, exp.Expr, int]]:

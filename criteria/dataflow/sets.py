@@ -6,9 +6,9 @@ What both sides have waits (C1): under what is known of both together. EXCEPT ke
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.algebra.window_functions import Looks, window_function
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.models import Described
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
@@ -54,8 +56,7 @@ class Retention(StrEnum):
     EVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnCount:
+class ColumnCount(Struct, frozen=True):
     """How many values a column has: those of its value set, or, of a time, as many as the open rows leave.
 
     ``near``: the place in the column's promises of the one that a closing time limits. ``finer``: it is a bucket in the
@@ -69,8 +70,7 @@ class ColumnCount:
     finer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SourceCount:
+class SourceCount(Struct, frozen=True):
     """The number of rows of a source: of a relation, at a number of ``timestamps``, or by the values of a time at
     ``lifetime``; ``fan``: the most beside those of other sources.
     """
@@ -82,8 +82,7 @@ class SourceCount:
     fan: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Combinations:
+class Combinations(Struct, frozen=True):
     """Combinations of sources' rows, and of the values of columns that these do not say; or the sources' rows apart."""
 
     view: OperatorView
@@ -92,16 +91,14 @@ class Combinations:
     apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WholeView:
+class WholeView(Struct, frozen=True):
     """All rows of a view, or none, as a column has no value."""
 
     view: OperatorView
     empty: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SumOfCounts:
+class SumOfCounts(Struct, frozen=True):
     """The rows of parts, or those of the view below a select list."""
 
     view: OperatorView
@@ -109,16 +106,14 @@ class SumOfCounts:
     below: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BlockResults:
+class BlockResults(Struct, frozen=True):
     """The different results of blocks, as they were split; ``by_values``: of all there can be, whichever rows come."""
 
     queries: tuple[Query, ...]
     by_values: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WindowCount:
+class WindowCount(Struct, frozen=True):
     """Rows that are open, or that came of late, and ``number`` of each partition, with all ``ties`` of one rank."""
 
     rows: StateCount
@@ -127,8 +122,7 @@ class WindowCount:
     ties: StateCount | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PassedGroups:
+class PassedGroups(Struct, frozen=True):
     """A group for each value of its other keys, ``key`` being the position of the one whose greatest value stays,
     as that column is ``rising``.
     """
@@ -142,38 +136,36 @@ CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCoun
 """Why there are no more entries, as a certificate says it."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldKey:
+class HeldKey(Struct, frozen=True):
     """Columns, by their places, that hold the attributes of a key which punctuations end."""
 
     key: StreamKey
     places: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StateCount:
+class StateCount(Described, frozen=True):
     """At most ``size`` entries, ``why`` there are no more, and when they go.
 
     ``closing`` is the time by which they do, or ``held`` the key.
     """
 
+    DESCRIPTION = ("why",)
+
     size: Size
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
     held: HeldKey | None = None
-    why: CountReason | None = field(default=None, repr=False, compare=False)
+    why: CountReason | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BestValue:
+class BestValue(Struct, frozen=True):
     """A column, by its place, of which the ``greatest`` or least value is enough, by the others."""
 
     place: int
     greatest: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WindowRows:
+class WindowRows(Struct, frozen=True):
     """Functions over a window, and the rows that are kept for them; None where only their values so far are kept."""
 
     calls: tuple[WindowCall, ...]
@@ -198,8 +190,7 @@ class WindowRows:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorState:
+class OperatorState(Struct, frozen=True):
     """The state that an operator keeps of an input.
 
     ``key`` are columns of the input, by position. Without a ``count`` nothing bounds the state: ``blame`` is the column
@@ -207,7 +198,7 @@ class OperatorState:
     block's criterion. Of a column the ``best`` may be enough.
     """
 
-    operator: Tree = field(repr=False)
+    operator: Tree
     what: str
     proposition: str
     key: tuple[int, ...]
@@ -215,9 +206,9 @@ class OperatorState:
     count: StateCount | None
     blame: int | None = None
     words: str = ""
-    window: WindowRows | None = field(default=None, repr=False)
+    window: WindowRows | None = None
     best: BestValue | None = None
-    violations: tuple[Violation, ...] = field(default=(), repr=False)
+    violations: tuple[Violation, ...] = ()
 
     @classmethod
     def of(
@@ -250,29 +241,27 @@ class OperatorState:
         return None if self.count is None else self.count.size
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """An operator, or a call of it, that no rule speaks of, in words, if it has any; ``help`` is the way out.
 
     A ``finding`` says what is wrong with its SQL.
     """
 
-    operator: Tree | AggregateCall | WindowCall = field(repr=False)
+    operator: Tree | AggregateCall | WindowCall
     words: str
     help: str = ""
-    finding: Diagnostic | None = field(default=None, repr=False)
+    finding: Diagnostic | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedBlock:
+class DecidedBlock(Struct, frozen=True):
     """The rows of a block: its query as it was split, and the tables that its synopsis has; ``best`` of extrema (A3).
 
     A query with ``sums`` gives these after its columns. Without ``sizes`` nothing bounds the tables.
     """
 
-    read: Derivation = field(repr=False)
-    sizes: QueryBound | None = field(repr=False)
-    best: Query | None = field(default=None, repr=False)
+    read: Derivation
+    sizes: QueryBound | None
+    best: Query | None = None
 
     @property
     def keeps(self) -> bool:
@@ -281,8 +270,7 @@ class DecidedBlock:
         return self.best is not None or bool(tables)
 
 
-@dataclass(frozen=True, slots=True)
-class SummedCall:
+class SummedCall(Struct, frozen=True):
     """A linear aggregate, with the places of the sums that it is computed of.
 
     These are how many values there are (-1: rows), then what is added up; ``squares`` are those of the squares' sum.
@@ -293,16 +281,14 @@ class SummedCall:
     squares: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSums:
+class BlockSums(Struct, frozen=True):
     """Sums of ``products`` over a block's rows, and the aggregates that are computed of them (A1)."""
 
     products: tuple[Monomial, ...]
     calls: tuple[SummedCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EachKey:
+class EachKey(Struct, frozen=True):
     """That an operation is done for each value of a ``key`` that is open, on the rows of that value (K3).
 
     ``operation`` is that of one value, with what it remembers for it.
@@ -312,8 +298,7 @@ class EachKey:
     operation: Operation
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An operator as it was decided: its states, over the operations whose rows it reads.
 
     ``rows`` are a block's, where it is one; ``sums`` those that groups of a block are computed of; ``undecided`` says
@@ -321,12 +306,12 @@ class Operation:
     keys, and it has no inputs.
     """
 
-    tree: Tree = field(repr=False)
+    tree: Tree
     states: tuple[OperatorState, ...] = ()
     inputs: tuple[Operation, ...] = ()
-    demand: Demand = field(default_factory=Demand, repr=False)
-    rows: DecidedBlock | None = field(default=None, repr=False)
-    sums: BlockSums | None = field(default=None, repr=False)
+    demand: Demand = field(default_factory=Demand)
+    rows: DecidedBlock | None = None
+    sums: BlockSums | None = None
     undecided: tuple[Undecided, ...] = ()
     each_key: EachKey | None = None
 

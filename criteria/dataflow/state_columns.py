@@ -7,9 +7,10 @@ Exact sums of doubles are texts (`streambound_runtime.engine.exact_sums`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -51,8 +52,7 @@ _EXACT = 600
 """The hexadecimal digits of a sum of doubles, from the least bit of the smallest to the greatest of the largest."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateColumn:
+class StateColumn(Struct, frozen=True):
     """A column of a state, as SQL calls it, and the most bytes of a value; None for a string of any length."""
 
     name: str

@@ -6,8 +6,8 @@ SUM((S.v + 2) * T.w - S.v)   ->   SUM((S.v + 2) · T.w) + SUM(-S.v), each factor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer import relation_queries
 from streambound.analyzer.algebra import nodes
@@ -28,8 +30,7 @@ Point = int | str | None
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep:
+class PathStep(Struct, frozen=True):
     """``above - below <= most``, by an atom of the condition or a fact, which is computed on demand."""
 
     above: Point
@@ -40,8 +41,7 @@ class PathStep:
     source: str | None = None
 
 
-@dataclass(frozen=True)
-class TreeNode:
+class TreeNode(Struct, frozen=True):
     """A node of a tree and the views of those around it."""
 
     tree: nodes.Tree

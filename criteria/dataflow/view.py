@@ -7,8 +7,9 @@ are open are at most as many as there are combinations of sources' rows that the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Bucket, Scalar, Tree
@@ -24,17 +25,15 @@ BUCKET_ENDS = ("start", "end", "last")
 """What a bucket's columns are: its start, its end, and its last microsecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class BucketEnd:
+class BucketEnd(Struct, frozen=True):
     """That a column is one of the ``BUCKET_ENDS`` of a bucket of time; ``left``: whether in a join's left side."""
 
-    bucket: Bucket = field(repr=False)
+    bucket: Bucket
     which: str
     left: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RisingColumn:
+class RisingColumn(Struct, frozen=True):
     """A column, by its place, that is never less in a later row of those that agree in the columns ``within``.
 
     It is a function over a window of the rows ``of`` an operator, in the order of its column number ``order``, and sums
@@ -43,13 +42,12 @@ class RisingColumn:
 
     place: int
     within: Places
-    of: Tree = field(repr=False)
+    of: Tree
     order: int
     summed: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RowSource:
+class RowSource(Struct, frozen=True):
     """A source of rows: a stream, a relation of at most ``rows`` rows at a time, or buckets of time,
     one of which begins every ``every`` timestamps.
 
@@ -71,8 +69,7 @@ class RowSource:
         return self.table if self.table is not None and self.table.kind is Kind.STREAM else None
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorView:
+class OperatorView(Struct, frozen=True):
     """The rows of an operator.
 
     ``keys`` are places of columns in which no two rows agree; ``rows`` the most there are at a time, None without
@@ -83,8 +80,8 @@ class OperatorView:
     come in an order in which some columns are ``rising``.
     """
 
-    tree: Tree = field(repr=False)
-    schema: Schema = field(repr=False)
+    tree: Tree
+    schema: Schema
     columns: tuple[ColumnFacts, ...]
     change: ViewKind
     keys: tuple[Places, ...]

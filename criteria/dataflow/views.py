@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from itertools import product as product_of
 from typing import TypeGuard
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes

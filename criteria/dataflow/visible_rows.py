@@ -9,9 +9,10 @@ of them suggests counts when the judged one, executed, tells all subsets apart.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -37,8 +38,7 @@ _OF_ONE_ROW = {
 """Functions that have the value of their argument where there is one row, or rows that are alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleRows:
+class VisibleRows(Struct, frozen=True):
     """Rows of tables that make a row: of each of the ``scans`` one, under ``conditions``, with its ``columns``.
 
     ``kept`` are the columns of the operator that is asked about, where it is below: those of a join are its pairs',
@@ -61,8 +61,7 @@ class VisibleRows:
         return replace(self, conditions=(*self.conditions, *(one for one in conditions if one is not None)))
 
 
-@dataclass(frozen=True)
-class Visibility:
+class Visibility(Struct, frozen=True):
     """How rows of a tree's operators are made, and what is kept of those of ``operator``; of several ways the first.
 
     ``queries`` are the trees of subqueries in expressions, by the identity of their syntax. ``recursive`` are the

@@ -7,7 +7,9 @@ rows come in the window's order; those of a length of time; the first ones, if a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.row_expressions import type_of
@@ -51,8 +53,7 @@ _KNOWN = ", ".join(name for name, one in WINDOW_FUNCTIONS.items() if one.decided
 _AGGREGATED = "aggregate in a subquery, GROUP BY a window of time, and join it"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowReach:
+class WindowReach(Struct, frozen=True):
     """How far functions look: rows before and after, or distances in the order's values. None: to the end."""
 
     before: int | None

@@ -9,9 +9,10 @@ subsets apart, at every size (`criteria.witnesses`). Schemes that are drawn at r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -47,8 +48,7 @@ _MOST_WAYS = 4
 _SETS = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
 
 
-@dataclass(frozen=True, slots=True)
-class UnboundedProof:
+class UnboundedProof(Struct, frozen=True):
     """A proof that a statement is unbounded: witnesses of its only block, or of the executed statement.
 
     ``ran_out``: nothing was found, and the search ended before all was tried.
@@ -107,8 +107,7 @@ def _other_plans(statement: Executed, suspects: Sequence[Query]) -> Iterator[Cir
             yield from islice(several, number)
 
 
-@dataclass(frozen=True, slots=True)
-class UnboundedState:
+class UnboundedState(Struct, frozen=True):
     """A state without a size, the operation that has it, and the one that reads its rows."""
 
     state: OperatorState
@@ -147,8 +146,7 @@ def suspects(judgement: Judgement) -> Iterator[Query]:
     return Suspects(judgement).of(list(states_without_size(judgement.operation)))
 
 
-@dataclass(frozen=True)
-class Suspects:
+class Suspects(Struct, frozen=True):
     """The select-project-join queries whose plans may build witnesses of a statement: of its states without a size."""
 
     judgement: Judgement

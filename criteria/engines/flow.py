@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
@@ -55,8 +57,7 @@ _EXAMPLE = 10 * UNITS["MINUTE"]
 """The delay of a watermark where nothing says how late rows may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeWindow:
+class TimeWindow(Struct, frozen=True):
     """Windows of time that one operator makes; ``prompt``: of rows that come when the watermark has passed them."""
 
     number: int
@@ -66,8 +67,7 @@ class TimeWindow:
     prompt: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventMark:
+class EventMark(Struct, frozen=True):
     """That an engine takes a column for an event time, or for a window's start, end or last moment (``end`` 0 to 2)."""
 
     window: TimeWindow | None = None
@@ -79,8 +79,7 @@ class EventMark:
         return self.window is None or self.end == 2
 
 
-@dataclass(frozen=True, slots=True)
-class FlowColumn:
+class FlowColumn(Struct, frozen=True):
     """A column: how SQL names it, what the engine takes it for, how far it is from an event time.
 
     ``near`` is there whether or not the engine knows it. ``values`` is how many values it may have.
@@ -92,8 +91,7 @@ class FlowColumn:
     values: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """The rows of an operator.
 
     ``streaming``: they come of a stream. ``rate`` is how many there may be in a microsecond of event time; None where

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import microseconds, text_microseconds
@@ -120,8 +121,7 @@ def between(node: exp.Between) -> tuple[exp.Expr, exp.Expr]:
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Struct, frozen=True):
     """A sum of columns, each with its sign, and of a length; ``number``: it is one of seconds, not a time."""
 
     terms: tuple[tuple[int, int], ...] = ()
@@ -296,8 +296,7 @@ def _added(unit: str, count: list[float] | None, time: Linear | None) -> Linear 
 # --- what follows of a condition --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """A value that is between ``low`` and ``high`` after the event time of a row of ``source``."""
 
     source: int

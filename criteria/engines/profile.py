@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import Micros, StreamEngine
@@ -30,8 +31,7 @@ class GoesBy(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineFix:
+class EngineFix(Struct, frozen=True):
     """A change that makes an engine keep less, and whether results stay the same.
 
     Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key. ``loses``
@@ -56,8 +56,7 @@ class EngineFix:
 LATE = "rows later than the watermark are lost"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineState:
+class EngineState(Struct, frozen=True):
     """A state of one operator of the engine, for one ``side`` if it has two.
 
     ``lifetime`` is how many microseconds of event time it holds rows of, each as often as it is in a window; ``rows``
@@ -86,8 +85,7 @@ class EngineState:
         return None if self.rows is None or self.row_bytes is None else self.rows * self.row_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SilentDrop:
+class SilentDrop(Struct, frozen=True):
     """Results that the engine never gives, and does not count: ``certain`` for rows in order, else for late ones."""
 
     message: str
@@ -96,8 +94,7 @@ class SilentDrop:
     certain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class LongDelay:
+class LongDelay(Struct, frozen=True):
     """A watermark that is farther behind than the catalog lets rows of its stream be, so that rows stay for nothing."""
 
     message: str
@@ -113,8 +110,7 @@ class Phase(StrEnum):
     RUN = "run"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A refusal by the engine: ``when`` it comes, and with which ``error``."""
 
     when: Phase
@@ -124,8 +120,7 @@ class Refusal:
     fix: EngineFix | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EngineReading:
+class EngineReading(Struct, frozen=True):
     """A model's reading of a query whose watermark has a ``delay``; ``unread`` says why there is none."""
 
     engine: StreamEngine

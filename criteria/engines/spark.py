@@ -8,8 +8,11 @@ solves that bound for whatever column is named, and applies it to the event time
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -82,15 +85,14 @@ _SESSION_BYTES = 350
 """What a session takes beside a group, as measured: it is kept as a list of one."""
 
 
-@dataclass
-class _JoinSide:
+class _JoinSide(Struct):
     """One side of a join: its rows, the columns that the join reads of them, and the bounds on these."""
 
     flow: Flow
     place: int
     name: str
     read: frozenset[int]
-    bounds: list[_Bound] = field(default_factory=list)
+    bounds: list[_Bound] = msgspec.field(default_factory=list)
 
     @property
     def marked(self) -> list[FlowColumn]:
@@ -110,13 +112,12 @@ class _JoinSide:
         return found[0] if found else -1
 
 
-@dataclass
-class _PairColumns:
+class _PairColumns(Struct):
     """The columns of both sides, and after them those that Spark ``made`` of one side for a BETWEEN."""
 
     width: int
     total: int
-    made: list[exp.Expr] = field(default_factory=list)
+    made: list[exp.Expr] = msgspec.field(default_factory=list)
 
     def side(self, place: int) -> int:
         """The side that a column is of."""
@@ -140,8 +141,7 @@ class _PairColumns:
         return list(between(part))
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
+class _Bound(Struct, frozen=True):
     """``column >= other's event time + length``; without ``moving`` the other is a constant."""
 
     near: Near | None
@@ -746,8 +746,7 @@ class SparkModel(EngineModel):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyTime:
+class _KeyTime(Struct, frozen=True):
     """A side's key that is a time, or the end of a window."""
 
     near: Near | None

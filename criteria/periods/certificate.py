@@ -6,7 +6,7 @@ with this package.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from streambound.criteria.certificate import Amount
 from streambound.criteria.judged import Judged
@@ -15,8 +15,7 @@ from streambound.criteria.size import total
 VERSION = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodStateCertificate:
+class PeriodStateCertificate(Struct, frozen=True):
     """A state: its name, its proposition, its keys, the most entries, and when one goes."""
 
     state: str
@@ -26,8 +25,7 @@ class PeriodStateCertificate:
     lifetime: str
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodCertificate:
+class PeriodCertificate(Struct, frozen=True):
     """All states, and M."""
 
     version: int

@@ -6,9 +6,9 @@ that some part of the query reads: rows of others are none of the result's, and 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable

@@ -6,9 +6,10 @@ are rows with their whole periods, as soon as they are known: pairs when the lat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from msgspec import Struct, structs
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -48,8 +49,7 @@ from streambound_runtime.operators.period_plan import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedPeriods:
+class JudgedPeriods(Struct, frozen=True):
     """The judgement of a statement, and the operators without a bound."""
 
     judged: Judged
@@ -95,7 +95,9 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     found = Judged(tuple(context.states), violations, periods=None if violations else part)
     if empty:
         at, file = _list(block.block, statement.statement.source), statement.statement.source.file
-        found = replace(found, empty=tuple(dict.fromkeys(replace(one, span=at, file=file) for one in context.never)))
+        found = structs.replace(
+            found, empty=tuple(dict.fromkeys(structs.replace(one, span=at, file=file) for one in context.never))
+        )
     return JudgedPeriods(found, context, made)
 
 

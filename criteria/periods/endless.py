@@ -10,12 +10,12 @@ may be valid for ever: all inputs of a few rows are executed, and some of more r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 from random import Random
 from typing import Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable
@@ -44,8 +44,7 @@ _TRIED = 200
 Encoded = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class EndingRows:
+class EndingRows(Struct, frozen=True):
     """Which stream has the rows, what changes from one to the next, and whether the others have a row at all times.
 
     ``lineages``: rows are random variables, of which each has a name and a fact of its own.
@@ -58,8 +57,7 @@ class EndingRows:
     lineages: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodWitness:
+class PeriodWitness(Struct, frozen=True):
     """Inputs of a query over ``leaves``, one for each choice of ends of the ``family``'s rows."""
 
     family: EndingRows

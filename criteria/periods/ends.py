@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.criteria.periods.slices import of_either, plus
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest

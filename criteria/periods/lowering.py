@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
@@ -111,7 +112,7 @@ def _relation(plan: SliceRelation, context: PeriodContext) -> PeriodView:
 
 def _filtered(view: PeriodView, condition: str) -> PeriodView:
     checked_type(condition, view.types)
-    return replace(view, plan=SliceFilter(view.plan, condition, named(view.types)))
+    return structs.replace(view, plan=SliceFilter(view.plan, condition, named(view.types)))
 
 
 def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
@@ -123,7 +124,7 @@ def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
     plan = SliceProject(view.plan, tuple(items), named(view.types), tuple(kind.name for kind in types))
     names = tuple(in_words(item, view.names) for item in items)
     domains = tuple(None if (at := place_of(item)) is None else view.domains[at] for item in items)
-    return replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
+    return structs.replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
 
 
 def in_words(item: str, names: Sequence[str]) -> str:
@@ -190,7 +191,7 @@ def common_type(left: DataType, right: DataType) -> DataType:
 
 def _cast(view: PeriodView, types: tuple[DataType, ...]) -> PeriodView:
     """The view with other names for its types: of NULLs and of integers, whose values stay what they are."""
-    return replace(view, types=types)
+    return structs.replace(view, types=types)
 
 
 def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
@@ -198,7 +199,7 @@ def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> Peri
     if not is_arriving(plan) and not context.parts:
         _remembered(left, context)
         _remembered(right, context)
-    return replace(of_either(left, right), plan=plan)
+    return structs.replace(of_either(left, right), plan=plan)
 
 
 def _remembered(view: PeriodView, context: PeriodContext) -> None:
@@ -211,7 +212,7 @@ def _distinct(view: PeriodView, context: PeriodContext) -> PeriodView:
     if is_arriving(view.plan):
         distinct_state(view, context)
     there = smallest(view.there, view.rows)
-    return replace(view, plan=SliceDistinct(view.plan), valid=there, there=there, longest=None)
+    return structs.replace(view, plan=SliceDistinct(view.plan), valid=there, there=there, longest=None)
 
 
 def _set_operation(asked: SliceDifference, left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
@@ -233,7 +234,7 @@ def _set_operation(asked: SliceDifference, left: PeriodView, right: PeriodView, 
         rows = smallest(left.rows, right.rows)
     streams = (*left.streams, *right.streams)
     there = smallest(there, rows)
-    return replace(left, plan=plan, there=there, values=values, rows=rows, longest=None, streams=streams)
+    return structs.replace(left, plan=plan, there=there, values=values, rows=rows, longest=None, streams=streams)
 
 
 # --- γ, ⋈ -------------------------------------------------------------------------------------------------------------
@@ -284,7 +285,7 @@ def _joined(plan: SliceJoin, context: PeriodContext, partners: Asked) -> PeriodV
     there = together(plan.kind, left.there, right.there)
     made = SliceJoin(plan.kind, left.plan, right.plan, keys, condition, named((*left.types, *right.types)))
     if plan.kind in ("semi", "anti"):
-        return replace(left, plan=made, there=there, longest=None, streams=streams)
+        return structs.replace(left, plan=made, there=there, longest=None, streams=streams)
     nullable = Number(1)
     lefts = [plus(one, nullable) for one in left.values] if plan.kind in ("right", "full") else left.values
     rights = [plus(one, nullable) for one in right.values] if plan.kind in ("left", "full") else right.values

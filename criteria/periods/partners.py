@@ -7,7 +7,9 @@ other streams' rows that are joined with these by the same key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.periods.views import MaybeSize, PartnerKeys, PeriodView, every, smallest
@@ -25,8 +27,7 @@ from streambound_runtime.operators.period_plan import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RelationPartners:
+class RelationPartners(Struct, frozen=True):
     """The rows of a static relation, one of which rows must agree with.
 
     ``number`` tells the places apart where the relation is read. ``equal`` are places of the rows' columns, each with
@@ -49,8 +50,7 @@ Asked = Sequence[RelationPartners]
 """Rows without these partners play no part."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerSearch:
+class PartnerSearch(Struct, frozen=True):
     """Where equalities with static relations hold; ``view`` gives the rows of one, ``order`` numbers the scans."""
 
     catalog: Catalog

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
@@ -11,8 +11,7 @@ from streambound.criteria.block_part import BlockPart
 from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery
 
 
-@dataclass(frozen=True, slots=True)
-class OfRelation:
+class OfRelation(Struct, frozen=True):
     """A condition on a stream's row: some row of a static relation has the values of these columns, each in another."""
 
     relation: str
@@ -23,8 +22,7 @@ JudgedConditions = tuple[tuple[Condition | OfRelation, ...], ...]
 """Conjunctions of which a row of a stream satisfies one where it is judged beside others."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodPart:
+class PeriodPart(Struct, frozen=True):
     """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
 
     ``relations`` are static, with the columns that are needed; ``streams`` are those that are read. ``judged`` says
@@ -33,8 +31,8 @@ class PeriodPart:
 
     name: str
     blocks: tuple[BlockPart, ...]
-    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
-    streams: tuple[DeclaredTable, ...] = field(repr=False)
+    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...]
+    streams: tuple[DeclaredTable, ...]
     query: SliceQuery | SliceLineage
     columns: tuple[Column, ...]
     judged: tuple[tuple[str, JudgedConditions], ...] = ()

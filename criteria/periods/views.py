@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import count
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -27,8 +27,7 @@ Declared = frozenset[Value] | None
 """The values that a column may have, but NULL; None where nobody says, or they are too many to be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodView:
+class PeriodView(Struct, frozen=True):
     """An operator with the types of its columns, and what bounds its rows.
 
     ``valid``: how many rows are valid at a time (P2); ``there``: how many different ones (P3). ``values``: how many
@@ -53,8 +52,7 @@ class PeriodView:
         return smallest(found, self.rows) if len(places) == len(self.types) else found
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerKeys:
+class PartnerKeys(Struct, frozen=True):
     """Columns of a stream that equal those of one of a relation's ``rows``, each with that one's name."""
 
     relation: str
@@ -62,8 +60,7 @@ class PartnerKeys:
     columns: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A block of one stream: its items but for a row's end, and its conditions, over the stream's columns.
 
     ``passing`` are all conditions of the rows that play a part: the block's, and those right above it.
@@ -77,8 +74,7 @@ class Leaf:
     partners: tuple[PartnerKeys, ...] = ()
 
 
-@dataclass
-class PeriodContext:
+class PeriodContext(Struct):
     """One block while it is judged: its time, what it reads, and the states of its operators.
 
     ``whole`` says that filters stay above the streams, because all rows say how long time is; ``parts`` that rows are
@@ -120,8 +116,7 @@ class PeriodContext:
             self.states.append(State(name, proposition, size, keys, _ENDED, self.span))
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodState:
+class PeriodState(Struct, frozen=True):
     """A state for which there is no number: what it would be remembered of."""
 
     name: str

@@ -7,7 +7,9 @@ Where a result row comes of several, in each slice anew, it has an entry while i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
@@ -90,8 +92,7 @@ def lineage_windows(
     return found, columns, made.empty
 
 
-@dataclass(frozen=True, slots=True)
-class _RandomRows:
+class _RandomRows(Struct, frozen=True):
     """An operator, the types and names of its columns, and the streams and relations under it.
 
     ``facts``: how many different rows are valid at a time; ``empty``: it never has a row.
@@ -115,16 +116,16 @@ def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
         case SliceFilter(input, condition):
             under = _rows(input, context)
             checked_type(condition, under.types)
-            return replace(under, plan=SliceFilter(under.plan, condition, named(under.types)))
+            return structs.replace(under, plan=SliceFilter(under.plan, condition, named(under.types)))
         case SliceProject(input, items):
             under = _rows(input, context)
             types = tuple(checked_type(item, under.types) for item in items)
             names = tuple(in_words(item, under.names) for item in items)
             shown = replace(plan, input=under.plan, given=named(under.types), types=tuple(kind.name for kind in types))
-            return replace(under, plan=shown, types=types, names=names)
+            return structs.replace(under, plan=shown, types=types, names=names)
         case LineageColumn(input):
             under = _rows(input, context)
-            return replace(
+            return structs.replace(
                 under, plan=LineageColumn(under.plan), types=(*under.types, STRING), names=(*under.names, "lineage")
             )
         case SliceUnion() | SliceDifference():
@@ -144,7 +145,7 @@ def _rows(plan: SlicePlan, context: PeriodContext) -> _RandomRows:
                         raise NotRead(f"EXPECTED(SUM) of {kind.with_article}")
             types = (*under.types[:number], *(DOUBLE if one.result == "double" else BIGINT for one in aggregates))
             names = (*under.names[:number], *(one.function for one in aggregates))
-            return replace(under, plan=replace(plan, input=under.plan), types=types, names=names)
+            return structs.replace(under, plan=replace(plan, input=under.plan), types=types, names=names)
         case SliceJoin(kind=kind):
             left, right = _rows(plan.left, context), _rows(plan.right, context)
             both = (*left.types, *right.types)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog, redeclared
 from streambound.analyzer.edits import Edit, applied
@@ -22,8 +23,7 @@ _INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")
 _LITERAL = re.compile(r"\A(?:DATE|TIMESTAMP) '(.*)'\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareDomain:
+class DeclareDomain(Struct, frozen=True):
     """``domain.column = [low, high]``, or a list of values, in the catalog."""
 
     table: str
@@ -32,8 +32,7 @@ class DeclareDomain:
     type: DataType
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareOpenKeys:
+class DeclareOpenKeys(Struct, frozen=True):
     """``max_open = most`` in the catalog, for the punctuation of a stream about some attributes."""
 
     table: str

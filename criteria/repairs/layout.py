@@ -7,9 +7,9 @@ of the file that a statement reads are before it, as WITH clauses are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -25,8 +25,7 @@ _BEHIND = (
 """What the clauses behind a WHERE begin with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One SELECT by the indices of its tokens, ends exclusive; ``depth`` counts the parentheses around it.
 
     ``where`` is the index of WHERE, and ``where_end`` the end of its condition, or the place for one.

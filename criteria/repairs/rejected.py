@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
@@ -31,8 +32,7 @@ MOST = STATEMENT // 8
 _JUDGED = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A candidate: how the text of a statement, or what the catalog declares, would change.
 
     ``weight`` ranks: the less, the more likely an engineer would do it. ``effect`` is what becomes of the results of
@@ -48,8 +48,7 @@ class Change:
     effect: FixKind = FixKind.CHANGES_RESULTS
 
 
-@dataclass(frozen=True)
-class Rejected:
+class Rejected(Struct, frozen=True, dict=True):
     """A statement that is not bounded as it stands; what it becomes may be, or is rejected, too."""
 
     statement: Statement

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Severity
@@ -53,8 +55,7 @@ _LONG = 60
 _WORD = re.compile(r"\w+|\s+|.")
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """How many repairs are wanted, in all and of one kind, and how much their search may cost.
 
     ``work`` limits how long all analyses may take together, for queries so large that fewer are afforded: in units of
@@ -79,8 +80,7 @@ Found = tuple[tuple[Change, ...], Rejected]
 """Changes, one after the other, and what the statement is then."""
 
 
-@dataclass
-class _Search:
+class _Search(Struct):
     """The search from one rejected statement; ``analyses`` are those that are left."""
 
     rejected: Rejected

@@ -6,9 +6,9 @@ SELECT … FROM S WHERE NOT EXISTS (SELECT … FROM T WHERE T.a = S.a)   ->   S;
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -26,8 +26,7 @@ Place = tuple[str, int, int]
 """A node of the syntax: its class, and the offsets of its first and its last word."""
 
 
-@dataclass(frozen=True)
-class FromItem:
+class FromItem(Struct, frozen=True):
     """An item of a FROM, by its alias; ``join`` is the join whose right side it is, if any."""
 
     alias: str
@@ -74,16 +73,14 @@ class FromItem:
         return tables[0] if len(tables) == 1 and self.view.schema[place].column is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class EqualColumns:
+class EqualColumns(Struct, frozen=True):
     """Columns of two items, by their places, that a condition makes equal."""
 
     one: tuple[FromItem, int]
     other: tuple[FromItem, int]
 
 
-@dataclass(frozen=True)
-class SelectScope:
+class SelectScope(Struct, frozen=True, dict=True):
     """A SELECT, what its FROM names, and the SELECT around it whose names it sees, if it is a subquery."""
 
     select: exp.Select

@@ -7,7 +7,8 @@ may come first, and both directions are offered.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.types import Family
@@ -22,8 +23,7 @@ _INSTANTS = 10
 EXAMPLE = "the width is an example: choose yours"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(Struct, frozen=True):
     """Two items whose rows wait for each other; ``known``: the first one's come first."""
 
     scope: SelectScope

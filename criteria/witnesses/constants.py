@@ -9,10 +9,11 @@ weeks, or 28 years, apart. An expression that still sees more is *opaque*: no wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
 from math import ceil
 from typing import cast
 
+from msgspec import Struct, field
+from msgspec.structs import asdict
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -49,8 +50,7 @@ _UNITS = {
 """What a number may stand for as a distance of times, by the functions that make one of the other."""
 
 
-@dataclass(frozen=True)
-class Constants:
+class Constants(Struct, frozen=True):
     """The constants of a statement.
 
     ``numbers`` and ``texts`` are each one; ``total`` is the sum of all numbers, wherever they occur, and ``duration``
@@ -129,8 +129,7 @@ def scanned(tree: nodes.Tree) -> Iterator[str]:
         yield from scanned(below)
 
 
-@dataclass
-class _Collector:
+class _Collector(Struct):
     """What was found so far in a tree."""
 
     occurrences: list[int] = field(default_factory=list)
@@ -172,13 +171,13 @@ class _Collector:
                 self._fields(
                     part, isinstance(part, nodes.FirstRows) or any(map(_counts, nodes.inputs(cast("nodes.Tree", part))))
                 )
-            case _ if is_dataclass(part):
+            case Struct():
                 self._fields(part, counts)
 
-    def _fields(self, part: object, counts: bool) -> None:
-        for one in fields(part):  # type: ignore[arg-type]
-            if one.name not in ("syntax", "at"):
-                self.look(getattr(part, one.name), counts)
+    def _fields(self, part: Struct, counts: bool) -> None:
+        for name, value in asdict(part).items():
+            if name not in ("syntax", "at"):
+                self.look(value, counts)
 
     def _lengths(self, *lengths: int) -> None:
         """Of a bucket or a frame: whole numbers, or microseconds."""

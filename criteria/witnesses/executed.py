@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 
 
-@dataclass(frozen=True)
-class Executed:
+class Executed(Struct, frozen=True):
     """A statement that can be executed: its tree, its catalog, and the trees of its subqueries."""
 
     tree: Tree

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.evident import plain_value
@@ -104,8 +105,7 @@ class Executions:
         return change.time is not None, (number,)
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessRun:
+class WitnessRun(Struct, frozen=True):
     """A witness's rows, as they are executed."""
 
     executions: Executions

@@ -15,12 +15,12 @@ shift the rank to the k-th element below, so that the probes read all of them, i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from random import Random
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, values_of

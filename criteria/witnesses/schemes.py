@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
 from random import Random
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
@@ -52,8 +54,7 @@ _START = int(datetime(2400, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 _NOWHERE = Span(-1, -1, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ElementValue:
+class ElementValue(Struct, frozen=True):
     """A value of each element: a ``constant``, or with a ``sign`` one beyond every constant, plus ``more``.
 
     Signs are +1, values that rise with the elements, and -1, values that fall; +2 and -2 are beyond those; of +3 the
@@ -65,8 +66,7 @@ class ElementValue:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RowScheme:
+class RowScheme(Struct, frozen=True):
     """A row of a table, by its cells; of a relation that changes, it comes or goes."""
 
     table: str
@@ -74,8 +74,7 @@ class RowScheme:
     deletes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scheme:
+class Scheme(Struct, frozen=True):
     """Rows that are always there, of each element, and of its probe.
 
     ``shape`` says whose rows a probe sends: "own", those of all "others", those "before", or "counted", as many as its
@@ -91,8 +90,7 @@ class Scheme:
     step: int = 1
 
 
-@dataclass(frozen=True)
-class Ground:
+class Ground(Struct, frozen=True, dict=True):
     """The material of a statement's schemes: its tables, the columns that it reads, its constants."""
 
     tables: tuple[DeclaredTable, ...]
@@ -169,8 +167,7 @@ class Ground:
         return found if kept else None
 
 
-@dataclass(frozen=True)
-class _Builder:
+class _Builder(Struct, frozen=True):
     ground: Ground
     scheme: Scheme
     size: int
@@ -356,8 +353,7 @@ def _with_deletes(ground: Ground, rows: list[RowScheme], passing: bool) -> tuple
     return (*first, *rest, *(replace(row, deletes=True) for row in first if passing))
 
 
-@dataclass
-class _Draw:
+class _Draw(Struct):
     """One scheme, while it is drawn: values that vary do so as ``sign`` says; columns that are equal mostly agree."""
 
     ground: Ground

@@ -8,13 +8,15 @@ probe, tells all subsets apart, and when that holds at every size (`holds_at_eve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
 from math import lcm
 from random import Random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Aggregate, FirstRows, Over, Tree, inputs
 from streambound.analyzer.catalog import Catalog
@@ -68,8 +70,7 @@ _STEPS_A_ROW = 5
 _NO_VALUE = (Fails, NotKnown, ZeroDivisionError)
 
 
-@dataclass(frozen=True)
-class CircuitWitness:
+class CircuitWitness(Struct, frozen=True, dict=True):
     """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent ``copies`` times.
 
     ``built`` are those of the plan, by their sizes, before their rows are copied.
@@ -78,7 +79,7 @@ class CircuitWitness:
     statement: Executed
     plan: WitnessPlan
     copies: Copies
-    built: dict[int, Witness | None] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    built: dict[int, Witness | None] = field(default_factory=dict)
 
     def of_size(self, size: int) -> Witness | None:
         """The witness of this size; None where types or contracts do not allow it.
@@ -125,8 +126,7 @@ class CircuitWitness:
         return Executions(self.statement)
 
 
-@dataclass(frozen=True)
-class SchemeWitness(CircuitWitness):
+class SchemeWitness(CircuitWitness, frozen=True, kw_only=True):
     """How the witnesses of a statement are built by a ``scheme``, of its ``ground``."""
 
     ground: Ground
@@ -175,7 +175,7 @@ def find_scheme(statement: Executed, longer: int = 1) -> CircuitWitness | None:
         return None
 
     def of(scheme: Scheme) -> SchemeWitness:
-        return SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
+        return SchemeWitness(statement, ground.plan(scheme), (1, 1), ground=ground, scheme=scheme)
 
     try:
         executions = Executions(statement)

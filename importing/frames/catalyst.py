@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _NAMELESS = ("exprId", "resultId", "jvmId", "nodeId", "qualifier", "metadata", "nonInheritableMetadataKeys", "nullable")
 """Fields that two readings of the same thing differ in."""
@@ -12,8 +13,7 @@ SOURCE = "streambound source: "
 """How the alias of a source begins that says what it is called."""
 
 
-@dataclass(frozen=True, eq=False)
-class Expression:
+class Expression(Struct, frozen=True, eq=False):
     """An expression: its class's name, its fields, and what it is made of."""
 
     kind: str
@@ -47,16 +47,14 @@ class Expression:
             yield from child.walk()
 
 
-@dataclass(frozen=True)
-class CallSite:
+class CallSite(Struct, frozen=True):
     """A call of a program: its line, and where it ends, as `ast` has that: a line and a column in bytes."""
 
     line: int
     end: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class NodeFacts:
+class NodeFacts(Struct, frozen=True):
     """What JSON does not say of an operator: the call that made it, a watermark's delay in milliseconds, its types.
 
     ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
@@ -71,8 +69,7 @@ class NodeFacts:
     identity: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class CatalystNode:
+class CatalystNode(Struct, frozen=True, eq=False):
     """An operator of a plan; ``call`` is that of the program that made it, None where that is not known.
 
     ``delay``, ``types``, ``unmarked`` and ``identity`` as in `NodeFacts`.

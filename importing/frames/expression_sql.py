@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.durations import length_text
 from streambound.analyzer.expressions.dialect import tokens_of
@@ -82,8 +83,7 @@ def is_window(column: Expression) -> bool:
     return [one.get("name") for one in fields] == ["start", "end"]
 
 
-@dataclass(frozen=True)
-class Printer:
+class Printer(Struct, frozen=True):
     """Writes expressions over columns; ``column`` says how each is referred to.
 
     Raises NotReadError for what the analyzer has no words for.

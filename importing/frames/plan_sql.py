@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.importing.frames.catalyst import CatalystNode, Expression, expression_of
 from streambound.importing.frames.expression_sql import (
@@ -46,8 +48,7 @@ _COLUMN = re.compile(r"\x00(\d+)\x00\.([^.]+)")
 _PLACE = re.compile(r"\x01(\d+)\x02|\x03")
 
 
-@dataclass
-class FrameSource:
+class FrameSource(Struct):
     """A stream or a relation that a plan is over; ``timestamp`` is the column of its watermark, if it has one.
 
     ``known`` is what the program calls it, ``plain`` its columns that are those of the source as they are; with
@@ -72,8 +73,7 @@ class FrameSource:
         return self.columns[key][0]
 
 
-@dataclass(frozen=True)
-class FrameName:
+class FrameName(Struct, frozen=True):
     """What a program calls a column of one of a join's inputs, ``side`` 0 or 1, or of what it groups.
 
     ``alias`` is the input's own, if it has one; ``alone``: no other column has the name.
@@ -85,8 +85,7 @@ class FrameName:
     side: int = 0
 
 
-@dataclass(frozen=True)
-class FrameSql:
+class FrameSql(Struct, frozen=True):
     """A plan as SQL; ``places`` has places of the text, in order, and the operator that is read from there on.
 
     ``names`` has, of columns of the text in joins and groups, by their table and name, what the program calls them.
@@ -108,8 +107,7 @@ class FrameSql:
         return next((node for start, node in reversed(self.places) if start <= offset), None)
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     """The rows of an operator as a FROM clause: what stands there, and what refers to which attribute.
 
     ``source`` is there if it is one source by itself, ``whole`` if it is a query that a SELECT need not enclose.
@@ -142,8 +140,7 @@ def sql_of(plan: CatalystNode) -> FrameSql:
     return writer.finished(rows.whole or writer.select(rows))
 
 
-@dataclass
-class _Writer:
+class _Writer(Struct):
     types: dict[int, str]
     sources: dict[tuple[str, str], FrameSource] = field(default_factory=dict)
     numbered: list[FrameSource] = field(default_factory=list)

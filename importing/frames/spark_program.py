@@ -13,12 +13,13 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from inspect import isfunction
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from msgspec import Struct, field
 
 from streambound.analyzer.errors import UsageError
 from streambound.importing.frames.catalyst import SOURCE, CallSite, CatalystNode, NodeFacts, plan_of
@@ -39,8 +40,7 @@ _CALLED = ("subscribe", "topic", "subscribePattern", "dbtable", "path")
 """Options that say what a source is called."""
 
 
-@dataclass(frozen=True)
-class FrameQuery:
+class FrameQuery(Struct, frozen=True):
     """A streaming query: its plan, its output mode, where it starts, and Spark's own words if it refuses it."""
 
     plan: CatalystNode
@@ -51,8 +51,7 @@ class FrameQuery:
     policy: str = "min"
 
 
-@dataclass
-class Program:
+class Program(Struct):
     """What a run of a program gave: its queries, and the error that ended it, at a line, if one did."""
 
     queries: list[FrameQuery] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp, Op
 from streambound.incremental.circuit_text import label
@@ -29,8 +29,7 @@ from streambound.incremental.zset import KeyedSums, ZSet
 ITERATIONS = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ChainStep:
+class ChainStep(Struct, frozen=True):
     """One rewrite: the rule's name, and what it made of what."""
 
     rule: str
@@ -53,8 +52,7 @@ def traced(circuit: Circuit) -> tuple[Circuit, tuple[ChainStep, ...]]:
     return _Deltas(inner, TICKS, steps).whole(), tuple(steps)
 
 
-@dataclass
-class _Deltas:
+class _Deltas(Struct):
     """What each node of a circuit is as a change from tick to tick of one clock."""
 
     circuit: Circuit

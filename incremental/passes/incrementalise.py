@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
 from streambound.incremental.operators import DifferentiateOp, IntegrateOp, SourceOp

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp
 from streambound.incremental.operators import DelayOp

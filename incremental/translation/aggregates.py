@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, aggregate_type, computed_of, values_of
@@ -97,8 +98,7 @@ def _key_column(to: Translator, key: Named, view: BoundView, value: RowExpressio
     return NamedColumn("", key.name, value.kind)
 
 
-@dataclass
-class Groups:
+class Groups(Struct):
     """Groups of a view's rows that agree in the columns of the query around and in keys."""
 
     view: BoundView

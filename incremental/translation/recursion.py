@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Fixpoint, Tree
 from streambound.analyzer.spans import Span

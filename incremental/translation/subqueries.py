@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -31,8 +32,7 @@ _TRUE, _FALSE, _UNKNOWN = (constant(value, BOOLEAN, text) for value, text in (
 ))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class SubqueryTest:
+class SubqueryTest(Struct, frozen=True):
     """``EXISTS (query)``, or ``values IN (query)``; ``negated``: NOT of it."""
 
     query: exp.Query | nodes.Tree
@@ -46,8 +46,7 @@ class SubqueryTest:
         return self.query if isinstance(self.query, exp.Expr) else self.query.syntax
 
 
-@dataclass(frozen=True, slots=True)
-class Partners:
+class Partners(Struct, frozen=True):
     """The rows of a subquery that are partners of a row: those that satisfy keys and conditions over both."""
 
     view: BoundView

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar, Tree
@@ -27,8 +28,7 @@ from streambound.incremental.translation.views import (
 )
 
 
-@dataclass(frozen=True)
-class Around:
+class Around(Struct, frozen=True):
     """What is around a tree: the query that it is a subquery of, by its rows, and the recursive relations.
 
     ``outer`` has the columns that the subquery may name; ``used`` collects, where it is a set, the positions of those
@@ -54,8 +54,7 @@ class Around:
 Translation = Callable[["Translator", Tree, Around], BoundView]
 
 
-@dataclass
-class Translator:
+class Translator(Struct):
     """Builds the circuit of a tree; ``subqueries`` are those of expressions, by the identity of their syntax."""
 
     catalog: Catalog

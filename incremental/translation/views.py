@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.expressions.expression import Expression, Field
@@ -27,8 +28,7 @@ class OuterNeeded(Exception):
     """A subquery names a column of a query two levels out."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedColumn:
+class NamedColumn(Struct, frozen=True):
     """A column by the FROM item that it belongs to and its name; ``hidden``: named with its alias only."""
 
     alias: str
@@ -48,8 +48,7 @@ class NamedColumn:
         return f"{self.alias}.{self.name}" if self.alias else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class BoundView:
+class BoundView(Struct, frozen=True):
     """The rows at a node and their columns; the first ``prefix`` of them are those of the query around a subquery."""
 
     node: int

@@ -6,8 +6,8 @@ SUM(q.x) of (SELECT S.v + T.v AS x FROM S ⋈ T) q  ->  SUM(S.v + T.v) of S ⋈ 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, Project, Scalar, Tree

@@ -9,8 +9,8 @@ A select-project-join block stays in one piece, with its conditions as they are:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes

@@ -9,8 +9,7 @@ keys read inner keys only.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Named, Project, Scalar, Tree

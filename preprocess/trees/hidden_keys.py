@@ -7,7 +7,7 @@ An aggregate reads the columns that it names, whatever others there are.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Aggregate, Alias, Filter, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema

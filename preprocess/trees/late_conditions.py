@@ -9,8 +9,8 @@ a select list shows. A selection above a block is linear (DBSP §3), so that not
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block

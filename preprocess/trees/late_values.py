@@ -9,8 +9,9 @@ Only expressions whose columns nothing else reads: of others the columns are kep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Named, Project, Scalar, SpjBlock, Tree
@@ -50,8 +51,7 @@ def values_in_block(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
     )
 
 
-@dataclass
-class _ValuesOfRows:
+class _ValuesOfRows(Struct):
     """The columns and values that are read of a block's rows, while they are looked for.
 
     ``columns`` are those that are read as they are, by their places, ``values`` larger expressions over one row, by

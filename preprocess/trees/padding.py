@@ -7,8 +7,7 @@ The left join, in which no row has a partner, keeps the columns as they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Scalar, Tree

@@ -6,8 +6,7 @@ a NOT IN (1)  ->  a <> 1
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, Scalar, Tree

@@ -8,9 +8,9 @@ Only sides that stand beside each other are joined, so that columns stay in thei
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block

@@ -8,8 +8,9 @@ A row of W has all rows of a key as partners, or none, so that no bound is neede
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -82,8 +83,7 @@ def groups_of_pairs(tree: nodes.Tree, catalog: Catalog) -> nodes.Join | None:
     return join
 
 
-@dataclass
-class _PushedSums:
+class _PushedSums(Struct, dict=True):
     """One rewriting: the ``partial`` aggregates of one side, and the ``sums`` above the join; by their columns."""
 
     aggregate: nodes.Aggregate

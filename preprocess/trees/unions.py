@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Project, Scalar, Tree, Union
 from streambound.analyzer.algebra.syntax import conjunction
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """A branch of a union: the rows of a ``body`` that satisfy a condition, below what ``above`` puts on them."""
 
     body: Tree

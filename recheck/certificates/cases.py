@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
 from streambound.recheck.certificates.claims import ClaimedBranch as Claim

@@ -6,9 +6,10 @@ It is plain JSON whose members are those of these classes, of the same types and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NewType, TypeVar
+
+from msgspec import Struct
 
 from streambound.analyzer.json_models import JsonReader, JsonShapeError, exactly, path_text
 from streambound.analyzer.query import Attribute, Comparison, Op
@@ -28,16 +29,14 @@ def once(what: str, *parts: object) -> None:
         raise RejectedError(f"{what} says the same twice")
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedAmount:
+class ClaimedAmount(Struct, frozen=True):
     """A formula, and a number it is claimed never to exceed."""
 
     formula: str
     value: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedLimit:
+class ClaimedLimit(Struct, frozen=True):
     """The tightest of a constant and of extreme values of relations or finite streams, each with an offset.
 
     Where it clips a value, a finite stream's attribute stands for its value in the same partial match.
@@ -50,16 +49,14 @@ class ClaimedLimit:
         once("'relations' of a limit", *(attribute for attribute, _ in self.relations))
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedCut:
+class ClaimedCut(Struct, frozen=True):
     """Separates the values above a value, which is itself above iff ``included``, from the others."""
 
     value: str
     included: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedStored:
+class ClaimedStored(Struct, frozen=True):
     """An attribute in a key, the limits that it is clipped to, and attributes that equal it up to an offset.
 
     With ``cuts`` values between the same two are one.
@@ -76,8 +73,7 @@ class ClaimedStored:
         once("'cuts' of an attribute", *self.cuts)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedExtremum:
+class ClaimedExtremum(Struct, frozen=True):
     """The best of a sum's values: the least sum limits attributes outside from above, or the greatest from below."""
 
     greatest: bool
@@ -89,8 +85,7 @@ class ClaimedExtremum:
         once("'limits' of an extremum", *self.limits)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedAge:
+class ClaimedAge(Struct, frozen=True):
     """A stream whose timestamp is in a key: until it is too old, or not told apart from a certain age on."""
 
     stream: str
@@ -103,8 +98,7 @@ class ClaimedAge:
         return self.expires is not None or self.saturates is None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedCount:
+class ClaimedCount(Struct, frozen=True):
     """Why some columns take no more values."""
 
     rule: str
@@ -124,16 +118,14 @@ class ClaimedCount:
         once("'fixed' of a count", *self.fixed)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedDistance:
+class ClaimedDistance(Struct, frozen=True):
     """Two timestamps of which results keep the difference ``plus - minus`` only."""
 
     plus: Attribute
     minus: Attribute
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedTable:
+class ClaimedTable(Struct, frozen=True):
     """One table, of the partial matches of some streams."""
 
     name: str
@@ -168,8 +160,7 @@ class ClaimedTable:
         return frozenset((*self.streams, *self.relations))
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedBranch:
+class ClaimedBranch(Struct, frozen=True):
     """One branch of the split query, or a case of it: the branch's place, and the case's conditions."""
 
     branch: int
@@ -181,8 +172,7 @@ class ClaimedBranch:
         once("'conditions' of a branch", *self.conditions)
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(Struct, frozen=True):
     """The whole certificate."""
 
     version: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, greatest, least
@@ -14,8 +15,7 @@ from streambound.recheck.certificates.quantity import Quantity, greatest, least
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Arithmetic(Generic[T]):
+class _Arithmetic(Struct, Generic[T], frozen=True):
     """The operations of a formula on values of one kind."""
 
     number: Callable[[int], T]

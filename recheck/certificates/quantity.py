@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _PRIME = 2**521 - 1
 _SMALL = 2**256
@@ -21,8 +23,7 @@ _SMALL = 2**256
 _POINT = secrets.token_bytes(32)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A function of symbols: its value where all are 0 (minima and maxima of them, too), and at the random point.
 
     ``most`` is its greatest value for the numbers that the catalog declares, None where it declares too few. ``rated``

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.json_models import JsonDocument
@@ -25,16 +26,14 @@ _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedBound:
+class ReportedBound(Struct, frozen=True):
     """The bound of a query as a report has it."""
 
     entries: int | None
     formula: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedQuery:
+class ReportedQuery(Struct, frozen=True):
     """The part of a report on a query that is checked; `certificates.claims` reads the certificate."""
 
     name: str
@@ -46,15 +45,13 @@ class ReportedQuery:
     certificate: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedQueries:
+class ReportedQueries(Struct, frozen=True):
     """A report of `check --format json`."""
 
     queries: tuple[ReportedQuery, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rechecked:
+class Rechecked(Struct, frozen=True):
     """A bounded query of a report, and the reasons why its certificate does not hold; none when it does."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.query import Attribute, Source
 from streambound.analyzer.symbols import symbol
@@ -75,8 +76,7 @@ def _old_together(kept: ClaimedAge, age: ClaimedAge, most: int) -> bool:
     return old is not None and kept.saturates - most >= old
 
 
-@dataclass(frozen=True, slots=True)
-class Checker:
+class Checker(Struct, frozen=True):
     """The counts of one table: whether their reasons hold, and how much they allow."""
 
     conditions: Conditions

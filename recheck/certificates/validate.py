@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.query import Kind, Query
 from streambound.analyzer.render import render_branch
@@ -22,8 +23,7 @@ from streambound.recheck.certificates.sufficiency import insufficient
 from streambound.recheck.certificates.widths import entry_width
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """The result of a certificate: M, or why it proves nothing."""
 
     faults: tuple[str, ...]
@@ -115,8 +115,7 @@ def results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], dis
 # --- amounts -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TableSize:
+class TableSize(Struct, frozen=True):
     """The most entries of a table, and the most bytes that they take; None where a text may be of any length."""
 
     entries: Quantity

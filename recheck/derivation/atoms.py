@@ -6,12 +6,12 @@ A comparison that is true has no NULL on either side, so that its columns are *p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import chain, product
 from math import ceil, floor, prod
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra.row_expressions import row_expression
@@ -28,8 +28,7 @@ _EXACT = (Family.INTEGER, Family.DECIMAL)
 _ENCODED = (Family.STRING, Family.DATE, Family.TIMESTAMP)
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Struct, frozen=True):
     """One comparison or test that is true, or, where that is not ``wanted``, false: not NULL."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.render import render_branch
@@ -17,8 +18,7 @@ from streambound.recheck.certificates.validate import branch_faults, results_fau
 from streambound.recheck.derivation.claims import ClaimedBlockTables, ClaimedStateCount
 
 
-@dataclass
-class Blocks:
+class Blocks(Struct):
     """Proves the tables of blocks; ``symbols`` gets those of their formulas."""
 
     symbols: dict[str, Quantity]

@@ -6,9 +6,11 @@ A function of time is non-decreasing, and two times with one value of it are les
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
@@ -28,8 +30,7 @@ _UNITS = {
 _ENDS = ("start", "end", "last")
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionOfTime:
+class FunctionOfTime(Struct, frozen=True):
     """A function of time by its name, of a time that is ``later`` than it; that without a name is the time itself."""
 
     name: str = ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, RejectedError
 
@@ -14,8 +15,7 @@ class NotCheckedError(Exception):
     """An operator or a rule that this checker does not know: nothing is said of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedNode:
+class ClaimedNode(Struct, frozen=True):
     """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys.
 
     With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``. Of that a ``part``,
@@ -30,16 +30,14 @@ class ClaimedNode:
     below: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedPoint:
+class ClaimedPoint(Struct, frozen=True):
     """A column's value, the time of a source's row, or, without either, the constant 0."""
 
     column: int | None = None
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedStep:
+class ClaimedStep(Struct, frozen=True):
     """The point before is above ``to`` by ``most`` at most, as an atom of the condition says, or a fact."""
 
     to: ClaimedPoint
@@ -48,8 +46,7 @@ class ClaimedStep:
     fact: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedValues:
+class ClaimedValues(Struct, frozen=True):
     """The values of a column: those that are listed, or those of a range; NULL among them or not."""
 
     low: Fraction | None = None
@@ -59,8 +56,7 @@ class ClaimedValues:
     null: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedTime:
+class ClaimedTime(Struct, frozen=True):
     """``function(u)`` of a time u that is from ``low`` to ``high`` after that of a source's row, or of the change.
 
     The source is empty for the time at which a row changes; ``beside``: that is so where there is a row of the source.
@@ -74,8 +70,7 @@ class ClaimedTime:
     beside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedFact:
+class ClaimedFact(Struct, frozen=True):
     """A claim on a column at a node, its values or its time, and the facts and atoms that it uses.
 
     A rule is that of times; values are as the operator says, or of no rows. ``present`` are facts that columns on its
@@ -94,8 +89,7 @@ class ClaimedFact:
     high: tuple[ClaimedStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedSource:
+class ClaimedSource(Struct, frozen=True):
     """The number of rows of a source: all, or those at a number of timestamps, as facts say."""
 
     source: str
@@ -104,8 +98,7 @@ class ClaimedSource:
     facts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedColumn:
+class ClaimedColumn(Struct, frozen=True):
     """How many values a column has: as its value set says, by the closing time, or by that and a promise beside it."""
 
     column: int
@@ -114,8 +107,7 @@ class ClaimedColumn:
     facts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedStateCount:
+class ClaimedStateCount(Struct, frozen=True):
     """Why there are no more entries. ``closing``: facts of the column by which they go.
 
     ``equal``: atoms of a join's condition that make columns equal. ``key``: the columns that hold a key which ends. Of
@@ -152,8 +144,7 @@ class ClaimedStateCount:
         return "key" if self.rule == "keys" else "time" if self.closing or self.rule == "recent" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedWindow:
+class ClaimedWindow(Struct, frozen=True):
     """The functions, by their numbers, that rows are kept for, and which rows; ``order``: facts of the first key."""
 
     calls: tuple[int, ...]
@@ -161,8 +152,7 @@ class ClaimedWindow:
     order: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedOperatorState:
+class ClaimedOperatorState(Struct, frozen=True):
     """A claimed state of an operator: the proposition, the number of entries, and why; for windows also which rows.
 
     ``best``: a column of which the greatest or least value is enough, by the others of an entry.
@@ -176,16 +166,14 @@ class ClaimedOperatorState:
     window: ClaimedWindow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedBlockTables:
+class ClaimedBlockTables(Struct, frozen=True):
     """The tables of a block, whose results may be returned again; ``distinct``: how often does not matter."""
 
     distinct: bool
     branches: tuple[ClaimedBranch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedGreatest:
+class ClaimedGreatest(Struct, frozen=True):
     """The greatest value that matters of a column, or by how much it is above an ``other`` one in rows that matter.
 
     The path of a condition says so, or the operators above.
@@ -197,8 +185,7 @@ class ClaimedGreatest:
     path: tuple[ClaimedStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedOperation:
+class ClaimedOperation(Struct, frozen=True):
     """An operator at a line and a column, its rule, what is needed of its rows, its states and what it reads."""
 
     operator: str
@@ -226,8 +213,7 @@ class ClaimedOperation:
         return (*(state for below in self.inputs for state in below.every_state), *self.states)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedKey:
+class ClaimedKey(Struct, frozen=True):
     """The claimed states for one value of a key that ends, with a log of their own."""
 
     key: str
@@ -236,8 +222,7 @@ class ClaimedKey:
     operation: ClaimedOperation
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedRewrite:
+class ClaimedRewrite(Struct, frozen=True):
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
     ``condition``: what partners of a join's ``side`` satisfy, as a ``fact`` of pairs says, by its number.
@@ -252,8 +237,7 @@ class ClaimedRewrite:
     facts: tuple[ClaimedFact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedDerivation:
+class ClaimedDerivation(Struct, frozen=True):
     """The whole derivation; ``joining``: conditions on relations are joins with them."""
 
     version: int

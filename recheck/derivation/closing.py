@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor
+
+from msgspec import Struct
 
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -13,8 +14,7 @@ from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
 from streambound.recheck.derivation.plan import PlanNode
 
 
-@dataclass(frozen=True, slots=True)
-class ClosingFacts:
+class ClosingFacts(Struct, frozen=True):
     """A column by which rows close: one changes until ``wait`` after the last time of its bucket."""
 
     place: int

@@ -7,7 +7,9 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.recheck.certificates.claims import RejectedError
@@ -22,8 +24,7 @@ from streambound.recheck.derivation.rows import Sources, keys, only_grows, says,
 from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_all_rows, with_as_many
 
 
-@dataclass(frozen=True)
-class FactsAbout:
+class FactsAbout(Struct, frozen=True):
     """Where facts about rows are: at a node, by the places that the rows' columns have there."""
 
     node: PlanNode
@@ -41,8 +42,7 @@ def known_at(node: PlanNode) -> FactsAbout:
     return FactsAbout(node, {place: place for place in range(node.width)})
 
 
-@dataclass(frozen=True)
-class CountedColumns:
+class CountedColumns(Struct, frozen=True):
     """The columns that are counted, of a node's rows, which close by some of their columns; by any for None.
 
     ``facts``: of the rows, which are a join's side in which they have a partner, or of the node. ``closing``: of what
@@ -66,8 +66,7 @@ def counted(node: PlanNode, wanted: Places | None = None, by: Places | None = No
     return CountedColumns(node, node.every if wanted is None else wanted, by, known_at(node))
 
 
-@dataclass
-class Counts:
+class Counts(Struct):
     """Checks counts by the facts of a derivation; ``symbols`` are those of its formulas."""
 
     facts: CheckedFacts

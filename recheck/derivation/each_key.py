@@ -7,8 +7,8 @@ meet: the result is the sum of those for one key each, and what is remembered fo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes

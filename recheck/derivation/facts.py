@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from math import ceil, floor
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -26,8 +27,7 @@ _KEEP_NOW = (
 """The operators whose rows change when those do that they are made of."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeFact:
+class TimeFact(Struct, frozen=True):
     """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change.
 
     ``beside``: where there is such a row; without it a row has the column, too.
@@ -58,8 +58,7 @@ class TimeFact:
         return (self.source, self.low, self.high, self.function.name) == ("", 0, 0, "")
 
 
-@dataclass
-class CheckedFacts:
+class CheckedFacts(Struct):
     """The facts of a derivation, each checked in its turn; raises RejectedError for one that does not follow."""
 
     nodes: PlanNodes

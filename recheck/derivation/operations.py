@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
@@ -23,8 +25,7 @@ from streambound.recheck.derivation.counts import CountedColumns, Counts, counte
 from streambound.recheck.derivation.plan import Places, PlanNode, pairs
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(Struct, frozen=True):
     """At least this is needed of rows; of columns that are limited no greater values, or no further above others."""
 
     columns: Places
@@ -56,8 +57,7 @@ def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
         raise RejectedError("greater values are needed, or further apart")
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedState:
+class ExpectedState(Struct, frozen=True):
     """The state that a claim must state."""
 
     what: str
@@ -77,8 +77,7 @@ OperatorRule = Callable[["OperationChecker", PlanNode, ClaimedOperation], None]
 """Checks the states of an operation, and what is needed of its inputs."""
 
 
-@dataclass
-class OperationChecker:
+class OperationChecker(Struct):
     """Checks the operations of a derivation by the ``rules`` of their operators.
 
     ``sizes`` are those of all states, ``relations`` those read already; of ``one_key`` each stream has one value.

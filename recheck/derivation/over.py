@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
 from streambound.analyzer.algebra.window_functions import (
@@ -45,8 +45,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     operations.inputs(claim, (below, Needed(shown | own)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
+class _Reach(Struct, frozen=True):
     """How far functions look: rows before and after, or distances in the order's values. None: to the end."""
 
     before: int | None
@@ -75,8 +74,7 @@ def _reach(call: WindowCall) -> _Reach:
     return _Reach(before, after, call.frame.unit)
 
 
-@dataclass
-class _KeptRows:
+class _KeptRows(Struct, dict=True):
     """The rows that some functions over one window keep."""
 
     operations: OperationChecker

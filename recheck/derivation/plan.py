@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -26,8 +27,7 @@ from streambound.recheck.derivation.claims import ClaimedNode
 Places = frozenset[int]
 
 
-@dataclass(frozen=True)
-class PlanNode:
+class PlanNode(Struct, frozen=True, dict=True):
     """A node of the tree, with the columns of the relation that a recursion around it defines."""
 
     tree: Tree
@@ -131,8 +131,7 @@ def _reads_recursion(tree: Tree) -> bool:
 # --- where columns come from ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a column comes from: a column of the input ``name``, or an expression over it; ``missing``: or NULL."""
 
     name: str
@@ -325,8 +324,7 @@ def _named_as(side: PlanNode, union: PlanNode) -> PlanNode:
     return side.of(found if not alias else nodes.Alias(found, alias, syntax=side.tree.syntax))
 
 
-@dataclass(frozen=True)
-class PlanNodes:
+class PlanNodes(Struct, frozen=True, dict=True):
     """The nodes that a derivation speaks of."""
 
     root: PlanNode

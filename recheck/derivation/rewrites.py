@@ -6,8 +6,8 @@ The facts on which a rewrite depends are checked here, on the tree before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -76,7 +76,7 @@ def with_at(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     """A tree with another one at a path."""
     if not path:
         return changed
-    return replace(tree, **{path[0]: with_at(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
+    return replace(tree, **{path[0]: with_at(named_inputs(tree)[path[0]], path[1:], changed)})
 
 
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:

@@ -6,9 +6,10 @@ A source is named by the fields that lead to it: ``left.input.row``; so it has o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import product
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -22,8 +23,7 @@ from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.derivation.plan import Places, PlanNode, is_session, origin, pairs, traced
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOfRows:
+class SourceOfRows(Struct, frozen=True):
     """A source of rows: at most one row each of a table, or a bucket, one of which begins every ``every``
     timestamps; ``missing``: or without one. Rows of the sources ``by`` leave at most ``fan`` of these: of a ``version``
     of a relation as many as it has rows. There may be a ``single`` one; a row of a ``union`` is one of a side's.

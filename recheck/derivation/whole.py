@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from math import inf
+
+from msgspec import Struct, field
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
@@ -44,8 +45,7 @@ def with_all_rows(node: PlanNode) -> PlanNode:
     return node
 
 
-@dataclass
-class WholeRows:
+class WholeRows(Struct):
     """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas.
 
     Where no relation's rows say a column of its base or its step, ``facts`` do.

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from random import Random
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import StreamboundError
@@ -31,8 +32,7 @@ World = Mapping[str, bool]
 Facts = dict[int, set[Fact]]
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A row of a table: its variable's name, and what it has in the table's columns."""
 
     table: str
@@ -48,8 +48,7 @@ class Variable:
         return Variable(table, f"{_named(table)}.{_named(key)}", key, begin, end, p)
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRow:
+class PrintedRow(Struct, frozen=True):
     """A row of the run."""
 
     fact: Fact
@@ -66,8 +65,7 @@ def probabilities(catalog: Catalog) -> tuple[str, str]:
     return ("_p_low", "_p_high") if catalog.probability_bounds else ("_p", "_p")
 
 
-@dataclass(frozen=True)
-class Worlds:
+class Worlds(Struct, frozen=True):
     """The rows of all tables, what the run has printed, and the points of time that it is about.
 
     ``facts`` evaluates the SQL at points of time in worlds: its facts, by the places of these; those without are none.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, Kind
@@ -19,8 +20,7 @@ MOST_ELEMENTS = 14
 """More would take hours: every prefix is followed by every probe."""
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessProof:
+class WitnessProof(Struct, frozen=True):
     """The number of ``prefixes`` that some probe distinguishes from all others."""
 
     prefixes: int
@@ -111,8 +111,7 @@ def _is_stream(catalog: Catalog, name: str) -> bool:
     return table is not None and table.kind is not Kind.RELATION
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenEnds:
+class ChosenEnds(Struct, frozen=True):
     """Rows of a ``stream``, each with the end that it has and the later one that it may have, as numbers.
 
     ``always`` are other rows, which are valid from before until after all of them. All have begun at ``since``; results

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isclose
 from pathlib import Path
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import ChangeFormat
@@ -62,8 +63,7 @@ def failures() -> Iterator[None]:
         raise StreamboundError(f"the reference evaluator fails: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class StatementReference:
+class StatementReference(Struct, frozen=True):
     """A statement's circuit over Z-sets, and its catalog; ``final``: a run prints each result once."""
 
     circuit: Circuit

@@ -8,11 +8,12 @@ at which a row begins or ends nothing changes, so that all points of time are co
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -35,8 +36,7 @@ _DIGITS = 9
 _DOUBLE = DataType("double", Family.FLOAT)
 
 
-@dataclass(frozen=True, slots=True)
-class _ValidRow:
+class _ValidRow(Struct, frozen=True):
     """A row of a table as SQL in a block sees it; from when to before when it is valid, None for ever."""
 
     table: str
@@ -50,8 +50,7 @@ class _ValidRow:
         return (self.begin is None or self.begin <= point) and (self.end is None or point < self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodReference:
+class PeriodReference(Struct, frozen=True):
     """The circuit of the SQL inside of a SEQ block, over the columns that it sees, and its points of time."""
 
     circuit: Circuit

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -28,8 +28,7 @@ MOST_SHOWN = 20
 """Differing results that are reported of one timestamp."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshots:
+class Snapshots(Struct, frozen=True):
     """The points of time of a SEQ statement: ``low`` to before ``high``, or ``as_of`` the first of them; encoded.
 
     Where ``high`` is not known time is over with the last row. ``whole``: rows of the output are the longest ones that
@@ -59,8 +58,7 @@ class Snapshots:
         return sorted(one for one in known if (self.low is None or one >= self.low) and one <= last)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchStatement:
+class BatchStatement(Struct, frozen=True):
     """A statement as it is written and as a tree, its catalog, and the names of its select list.
 
     Of a SEQ VT statement it is what is inside of the block, and ``snapshots`` says when that is evaluated.
@@ -73,8 +71,7 @@ class BatchStatement:
     snapshots: Snapshots | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A result that batch SQL has ``expected`` times at a timestamp and the run has ``found`` times."""
 
     values: tuple[str, ...]
@@ -83,8 +80,7 @@ class Cell:
     found: int
 
 
-@dataclass(frozen=True, slots=True)
-class BatchComparison:
+class BatchComparison(Struct, frozen=True):
     """How many results batch SQL has (with duplicates) and at how many timestamps; the first one that differs.
 
     ``cells`` are the first differing results of that ``timestamp``, a number as in `stamped`; it is None before
@@ -150,8 +146,7 @@ def refusals() -> Iterator[None]:
         raise StreamboundError(f"Spark's batch query fails: {message}") from error
 
 
-@dataclass(frozen=True)
-class _Both:
+class _Both(Struct, frozen=True):
     """The statement as it is written, with timestamps, and what the run has printed; columns by position."""
 
     names: list[str]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable
@@ -63,8 +63,7 @@ def _worlds(spark: SparkSession, statement: BatchStatement, folder: Path, output
     return Worlds(variables, printed, line, expected.facts)
 
 
-@dataclass(frozen=True)
-class _Expected:
+class _Expected(Struct, frozen=True):
     """The SQL, and the rows of each table."""
 
     spark: SparkSession

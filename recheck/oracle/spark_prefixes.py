@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.changes import ChangeFormat
@@ -80,8 +81,7 @@ States = dict[str, tuple["DataFrame", list[tuple[int, list[Row]]]]]
 """Of relations that change: no row of each, and its rows from each time of a change on."""
 
 
-@dataclass(frozen=True)
-class _Prefixes:
+class _Prefixes(Struct, frozen=True):
     """The streams' rows, what the run has printed, and all timestamps in order."""
 
     spark: SparkSession

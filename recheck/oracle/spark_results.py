@@ -5,9 +5,10 @@ The statement is one batch query in Spark over all rows, as it is written; what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.recheck.oracle.spark_batch import (
     BatchStatement,
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@dataclass(frozen=True, slots=True)
-class ResultCounts:
+class ResultCounts(Struct, frozen=True):
     """Rows of batch SQL over the same input, with duplicates; those ``missing`` of them, and the ``wrong`` ones beside.
 
     A row with one wrong value is both: one is missing, and another is wrong.

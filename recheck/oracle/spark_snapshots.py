@@ -8,11 +8,12 @@ nothing is shared with what evaluates periods.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
@@ -56,8 +57,7 @@ def compare_snapshots(
             spark.catalog.clearCache()
 
 
-@dataclass(frozen=True)
-class _Snapshots:
+class _Snapshots(Struct, frozen=True):
     """The rows of each table, and what the run has printed, with its time as numbers."""
 
     spark: SparkSession

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import DataType, Family
@@ -28,8 +29,7 @@ Equal = dict[int, set[tuple[int, str]]]
 """Columns, by their places, that equal columns of one row of a relation, by the number of the relation's scan."""
 
 
-@dataclass(frozen=True, slots=True)
-class EqualKeys:
+class EqualKeys(Struct, frozen=True):
     """Columns of a stream, each with the column of the relation of which some row has all their values."""
 
     relation: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -37,8 +38,7 @@ _TESTS = {
 }
 
 
-@dataclass
-class PeriodCatalog:
+class PeriodCatalog(Struct):
     """A catalog's promises about rows with periods, between two points of time if these are declared.
 
     ``random``: rows are variables, whose keys and facts are unique among those that are valid. ``exact`` is False once
@@ -235,8 +235,7 @@ def _columns(names: Sequence[str]) -> list[exp.Expr]:
     return [exp.column(name, quoted=True) for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRows:
+class StreamRows(Struct, frozen=True):
     """Items of those rows of a stream that conditions let pass, over the stream's columns; by which ``scan``."""
 
     scan: int
@@ -274,8 +273,7 @@ def over(text: str, items: Sequence[exp.Expr]) -> exp.Expr:
     return parsed(text).copy().transform(meant)
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownValues:
+class _KnownValues(Struct, frozen=True):
     """The ``listed`` ones, or where these are None all from ``low`` to ``high``; only integers have ends."""
 
     listed: frozenset[Value] | None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.operators import PeriodStates, in_words, place_of, same_values
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
@@ -110,7 +112,7 @@ def _valid_rows(plan: SlicePlan, states: PeriodStates, kept: bool) -> RowsView:
     view = states.of(_with(plan, own))
     if kept:
         states.line("P4", (*view.names, "end"), view.valid)
-    return replace(view, types=view.types[: -len(own)], names=view.names[: -len(own)])
+    return structs.replace(view, types=view.types[: -len(own)], names=view.names[: -len(own)])
 
 
 def _is_base(plan: SlicePlan) -> bool:

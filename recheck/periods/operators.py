@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.constants import BIGINT, DOUBLE
@@ -33,8 +34,7 @@ from streambound_runtime.operators.period_plan import (
 _BEST = ("min", "max")
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodLine:
+class PeriodLine(Struct, frozen=True):
     """A line that the certificate must have."""
 
     proposition: str
@@ -42,8 +42,7 @@ class PeriodLine:
     entries: Limit
 
 
-@dataclass
-class PeriodStates:
+class PeriodStates(Struct):
     """A block while its states are looked for: ``lines`` are those found.
 
     ``above`` says that conditions stay above the streams, as all rows tell how long time is; ``parts`` that rows are

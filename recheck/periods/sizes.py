@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
@@ -46,8 +47,7 @@ def _of_all(limits: Sequence[Limit], none: Quantity) -> Limit:
     return ((product if none is ONE else total)(map(least, known)),)
 
 
-@dataclass(frozen=True, slots=True)
-class RowsView:
+class RowsView(Struct, frozen=True):
     """What limits an operator's rows: those ``valid`` at a time, and the different ones that are ``there`` at a time;
     of all times the ``values`` of each column and the different ``rows``; and for how long one is valid.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.diagnostics import Diagnostic
@@ -28,8 +29,7 @@ from streambound_runtime.operators.period_plan import SliceCoalesce, SliceGroup,
 VERSION = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedPeriodState:
+class ClaimedPeriodState(Struct, frozen=True):
     """A state that the certificate of a SEQ block claims."""
 
     state: str
@@ -39,8 +39,7 @@ class ClaimedPeriodState:
     lifetime: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedPeriods:
+class ClaimedPeriods(Struct, frozen=True):
     """The whole certificate."""
 
     version: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
@@ -135,12 +136,12 @@ def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> Operat
     """A join that keeps the right side's rows as one of its sides the other way round."""
     left, right = (len(job.views.of(side).schema) for side in (tree.left, tree.right))
     moved = {place: place + right for place in range(left)} | {left + place: place for place in range(right)}
-    turned = replace(tree, kind=_FLIPPED[tree.kind], left=tree.right, right=tree.left)
+    turned = structs.replace(tree, kind=_FLIPPED[tree.kind], left=tree.right, right=tree.left)
     states = tuple(
-        replace(state, operator=turned, what={"left": "right", "right": "left"}.get(state.what, state.what))
+        structs.replace(state, operator=turned, what={"left": "right", "right": "left"}.get(state.what, state.what))
         for state in operation.states
     )
-    found = replace(
+    found = structs.replace(
         operation, tree=turned, states=states, inputs=operation.inputs[::-1], demand=operation.demand.at(moved)
     )
     rows = _OfViews(found, turned, job).rows()
@@ -203,7 +204,7 @@ class _OfViews:
 
     def __init__(self, operation: Operation, tree: nodes.Join, job: JobOperators) -> None:
         self.operation, self.tree, self.job = operation, tree, job
-        self.pair = job.views.of(replace(tree, kind=nodes.JoinKind.INNER, member=None))
+        self.pair = job.views.of(structs.replace(tree, kind=nodes.JoinKind.INNER, member=None))
         self.version = version_of(tree.right)
         mine, theirs = operation.inputs
         left = _needed(mine, job)
@@ -212,7 +213,7 @@ class _OfViews:
         self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
         self.again = operation.is_apart or not operation.states
         if self.again and self.known is not None:  # of the streams' rows all columns are kept as they are
-            self.known = replace(self.known, clips=({}, {}))
+            self.known = structs.replace(self.known, clips=({}, {}))
         views = (job.views.of(tree.left), job.views.of(tree.right))
         if self.known is not None:
             views = (self.known.left, self.known.right)
@@ -420,7 +421,7 @@ class _OfViews:
 
 
 def _called(rows: OperationRows, letter: str) -> list[Column]:
-    return [replace(column, name=f"{letter}{n}") for n, column in enumerate(rows.columns)]
+    return [structs.replace(column, name=f"{letter}{n}") for n, column in enumerate(rows.columns)]
 
 
 def _read(text: str) -> set[str]:

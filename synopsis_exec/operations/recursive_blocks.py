@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.clock import time_of
@@ -82,7 +82,7 @@ def _with_recursive(tree: Tree, made: Callable[[Recur, tuple[str, ...]], Tree]) 
 
 def _with_inputs(tree: Tree, made: Callable[[Tree], Tree]) -> Tree:
     below = {name: made(under) for name, under in named_inputs(tree).items()}
-    return replace(tree, **below) if below else tree  # type: ignore[arg-type]
+    return replace(tree, **below) if below else tree
 
 
 def _not_null(branch: Branch) -> frozenset[Attribute]:

@@ -1,11 +1,11 @@
 """P+ and the facts of a branch against enumeration of the rows that satisfy its conditions."""
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort, close, implied

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.lowering import Lowering
 from streambound.analyzer.algebra.nodes import Aggregate, Distinct, Filter, Join, JoinKind, Project, Tree, Union, inputs

@@ -1,12 +1,12 @@
 """The front end on named cases, their canonical text read back, and text that nobody meant as SQL."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import InputError

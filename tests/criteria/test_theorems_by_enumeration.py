@@ -4,12 +4,13 @@ Nothing of `criteria` is used on the literal side: P+ is closed here, the graph 
 paper's sentence. Weak inequalities between streams are split here, as the paper has none.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 import pytest
 from hypothesis import example, given
+from msgspec.structs import replace
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import parse_catalog

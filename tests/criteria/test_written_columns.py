@@ -26,7 +26,8 @@ def judged(sql: str) -> Checked:
 def test_a_plain_name_of_the_outer_query_is_its_own(sql: str) -> None:
     plain, full = (judged(sql.replace("{}", name)) for name in ("a", "S.a"))
     assert plain.verdict is full.verdict is Verdict.BOUNDED
-    assert str(plain.bound) == str(full.bound)
+    sizes = [one.bound and [(table.table, table.size) for table in one.bound.tables] for one in (plain, full)]
+    assert sizes[0] == sizes[1]
 
 
 def test_a_name_that_both_sides_have_is_ambiguous_still() -> None:

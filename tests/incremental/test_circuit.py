@@ -1,8 +1,7 @@
 """What is not well formed is found, and sharing and numbering are what the builder promises."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from streambound.analyzer.constants import BIGINT
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitColumn, CircuitError, NestedOp

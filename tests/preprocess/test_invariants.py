@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.branch_trees import tree_of_query
 from streambound.analyzer.algebra.to_sql import to_sql

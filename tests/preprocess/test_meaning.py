@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import duckdb
 import pytest
 import sqlglot
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.lower import lower

@@ -1,9 +1,9 @@
 """Each pass on named cases, compared as canonical text."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Query

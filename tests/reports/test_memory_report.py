@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from streambound.recheck.oracle.spark_results import ResultCounts
 from streambound.reports import memory_plot

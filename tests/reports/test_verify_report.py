@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from msgspec import structs
+
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 from streambound.reports.verify_report import trial_line, verify_json, verify_lines
@@ -39,7 +41,7 @@ def test_all_equal() -> None:
 
 def test_runs_without_results_show_nothing() -> None:
     """Unless no rows can give one."""
-    nothing = replace(FOUND, trials=(replace(EQUAL, comparison=BatchComparison(0, 0)),))
+    nothing = replace(FOUND, trials=(structs.replace(EQUAL, comparison=BatchComparison(0, 0)),))
     assert FOUND.proved and not nothing.proved
     (line,) = [line for line in verify_lines(nothing) if line.startswith("q: ")]
     assert line.startswith("q: NOTHING WAS COMPARED: 1 run had no results, which shows nothing;")

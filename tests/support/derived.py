@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import sqlglot
+from msgspec.structs import replace
 
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping
 from streambound.analyzer.columns import Column

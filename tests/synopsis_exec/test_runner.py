@@ -6,11 +6,11 @@ import json
 import signal
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import asdict
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from streambound.analyzer.job_reports import BatchReport, JobReport, StepReport, SummaryReport

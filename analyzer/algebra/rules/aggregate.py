@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, AggregateFunction, computed_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall

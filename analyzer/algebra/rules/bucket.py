@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, unless_static, without_now

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
+
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.narrowing import RowFacts, apart, narrowed
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind

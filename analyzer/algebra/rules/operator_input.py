@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from streambound.analyzer.algebra.narrowing import RowFacts
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, Key, Times, ViewFacts, ViewKind, promises
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorInput:
+class OperatorInput(Struct, frozen=True):
     """The schema of an operator's input and its facts."""
 
     schema: Schema

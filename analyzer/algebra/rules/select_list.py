@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.expression_facts import facts_of
