@@ -15,7 +15,7 @@ from streambound.analyzer.errors import CatalogError, InputError
 from streambound.analyzer.other_files import among
 from streambound.analyzer.registration import registers
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.workspace import Workspace
+from streambound.analyzer.workspace import Workspace, sql_text
 from streambound.gate.repository import Repository
 
 
@@ -38,8 +38,8 @@ class Past(Struct, frozen=True):
         return tuple(map(Path, self.contents))
 
     def read(self, file: Path) -> SourceText:
-        """The text of a query file in the commit; raises InputError where it was not UTF-8 text."""
-        return _text(str(file), self.contents[str(file)])
+        """The text of a query file in the commit; raises InputError where it is not UTF-8 text."""
+        return sql_text(str(file), self.contents[str(file)])
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog of a query file in the commit."""
@@ -49,7 +49,7 @@ class Past(Struct, frozen=True):
         """The texts of the commit that may read each other's views."""
         for file, content in {**self.contents, **self.registered[catalog.file]}.items():
             with suppress(InputError):
-                yield _text(file, content)
+                yield sql_text(file, content)
 
 
 def past(
@@ -89,16 +89,6 @@ def past(
 def _registered(names: _Names, catalog: Catalog) -> list[str]:
     """The files of the commit that its catalog registered: a query may read their views."""
     return [old for old in names.then if catalog.queries and _checked(names.shown(old), catalog, ())]
-
-
-def _text(file: str, content: bytes) -> SourceText:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("the file was not UTF-8 text", file=file) from error
-    if "\0" in text:
-        raise InputError("the file was binary", file=file)
-    return SourceText(file, text)
 
 
 def _checked(file: str, catalog: Catalog, paths: Sequence[Path]) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from sqlglot import exp
 
 from streambound.analyzer.algebra.clock import time_of
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -17,6 +18,7 @@ from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.errors import InputError, UsageError
 from streambound.analyzer.types import Family
 from streambound.importing.tables import toml_key, toml_value
+from streambound.recheck.oracle.batch_sql import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -98,12 +100,12 @@ def _files(name: str, folder: Path) -> tuple[Path, ...]:
 
 def _sample(database: DuckDBPyConnection, table: DeclaredTable, files: tuple[Path, ...]) -> RecordedSample:
     names = [column.name for column in table.columns]
-    listed = "[" + ", ".join(_text(str(file)) for file in files) + "]"
-    columns = "{" + ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names) + "}"
+    listed = exp.convert([str(file) for file in files]).sql("duckdb")
+    columns = "{" + ", ".join(f"{exp.convert(name).sql('duckdb')}: 'VARCHAR'" for name in names) + "}"
     source = _READERS[files[0].suffix].format(files=listed, columns=columns)
     time = time_of(table)
-    at = _TIMES[time.type.family].format(_name(time.name)) if time is not None and time.name in names else "NULL"
-    shown = ", ".join(f"CAST({_name(name)} AS VARCHAR) AS {_name(name)}" for name in names)
+    at = _TIMES[time.type.family].format(quoted(time.name)) if time is not None and time.name in names else "NULL"
+    shown = ", ".join(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in names)
     database.execute("SET TimeZone = 'UTC'")
     database.execute(f"CREATE TABLE sample AS SELECT row_number() OVER () AS number, {at} AS t, {shown} FROM {source}")
     return RecordedSample(database, table, files)
@@ -148,7 +150,7 @@ def _rate(sample: RecordedSample, span: int) -> Iterator[str]:
 
 def _values(sample: RecordedSample, column: str, family: Family) -> Iterator[str]:
     """A column's domain, where it has few values, else what is known of them."""
-    name, key = _name(column), toml_key(column)
+    name, key = quoted(column), toml_key(column)
     rows, number, longest = sample.one(f"count({name}), count(DISTINCT {name}), max(strlen({name})) FROM sample")
     few = number and number <= _MOST_LISTED and rows and rows >= _REPEATED * number
     if few and family in (Family.INTEGER, Family.STRING) and sample.table.kind is Kind.STREAM:
@@ -167,11 +169,3 @@ def _rounded(length: int) -> int:
     """A length of time, in whole units of which it has some."""
     unit = max((size for size in UNITS.values() if size <= length and size != UNITS["WEEK"]), default=1)
     return length // unit * unit
-
-
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
