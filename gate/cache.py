@@ -55,7 +55,8 @@ def digest(*parts: object) -> str:
 def program() -> str:
     """The identity of this version of the program, also while it is being developed."""
     root = Path(__file__).parent.parent
-    stamps = [stamp for package in PACKAGES for stamp in _stamps(str(root / package))]
+    there = [folder for package in PACKAGES if (folder := root / package).is_dir()]  # an installed runtime is elsewhere
+    stamps = [stamp for folder in there for stamp in _stamps(str(folder))]
     about = [__version__, sys.version, _parser_version(), *stamps]
     return hashlib.sha256("\n".join(about).encode("utf-8", "surrogatepass")).hexdigest()
 
