@@ -36,6 +36,7 @@ OTHER_BUCKETS = (
     "to_date(ts)", "CAST(ts AS DATE)", "date_trunc('second', ts)", "date_trunc('MINUTE', ts)",
     "date_trunc('hour', ts)", "date_trunc('DAY', ts)", "date_trunc('week', ts)", "date_trunc('month', ts)",
     "date_trunc('quarter', ts)", "date_trunc('YEAR', ts)", "date_format(date_trunc('month', ts), 'yyyy-MM')",
+    "unix_timestamp(ts)", "unix_timestamp(ts) DIV 600",
 )  # fmt: skip
 FALLING = (
     "yyyy-M", "yyyy-M-M", "yyyy-MM-d", "yyyy-MMM", "yyyy-MMMM", "yyyy-D", "yyyy-dd", "yyyy-dd-MM", "yyyyHH", "yyyymm",
@@ -52,7 +53,7 @@ NOT_READ = (
 REFUSED = ("YYYY", "YYYY-MM", "yyyy-ww", "yyyy-MM W", "yyyy-MM u", "yyyy-MM e", "yyyy'MM", "yyyy{MM}", "yyyy#MM", "yT")
 """Patterns that Spark does not take."""
 ORDINARY = (
-    "CAST(ts AS STRING)", "from_unixtime(unix_seconds(ts), 'yyyy-MM')", "unix_timestamp(ts)",
+    "CAST(ts AS STRING)", "from_unixtime(unix_seconds(ts), 'yyyy-MM')",
     "unix_timestamp(CAST(ts AS STRING), 'yyyy-MM-dd')", "to_date(CAST(ts AS STRING), 'yyyy-MM-dd')",
     "substring(CAST(ts AS STRING), 1, 7)", "quarter(ts)", "month(ts)", "weekofyear(ts)", "dayofyear(ts)",
     "hour(ts)", "trunc(ts, 'MM')", "last_day(ts)", "to_timestamp(ts)", "date_trunc('microsecond', ts)",

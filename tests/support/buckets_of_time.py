@@ -41,5 +41,6 @@ def bucket_of(expression: str) -> TimeBucket | None:
 def last_of(bucket: TimeBucket, value: int | str) -> int:
     """The last timestamp of the bucket with this encoded value, in microseconds."""
     sql = time_buckets.last_of(bucket, "v", isinstance(value, str))
-    ((last,),) = _database().execute(f"SELECT {sql} FROM (SELECT ? AS v)", [value]).fetchall()
+    given = "CAST(? AS BIGINT)" if bucket.how == "div" else "?"
+    ((last,),) = _database().execute(f"SELECT {sql} FROM (SELECT {given} AS v)", [value]).fetchall()
     return int(last)
