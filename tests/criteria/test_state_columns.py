@@ -88,9 +88,13 @@ def test_public_cases_take_no_more_bytes_than_is_said() -> None:
     assert found >= 24 and known >= 27
 
 
-@pytest.mark.parametrize("seed", range(SEEDS * MORE))
-def test_random_statements_take_no_more_bytes_than_is_said(seed: int) -> None:
+def test_random_statements_take_no_more_bytes_than_is_said() -> None:
     """With doubles, texts, relations that change, windows."""
+    assert sum(map(compared_at_random, range(SEEDS * MORE))) >= 2 * SEEDS
+
+
+def compared_at_random(seed: int) -> int:
+    """How many states of random statements were compared."""
     choices, found = Choices.seeded(seed), 0
     with World(choices) as world:
         for _ in range(EACH):
@@ -104,7 +108,7 @@ def test_random_statements_take_no_more_bytes_than_is_said(seed: int) -> None:
                     found += compared(checked, plan, world.rows)
             except (StreamboundError, NotKnown):  # what is computed by Spark alone
                 continue
-    assert found or seed
+    return found
 
 
 T: dict[str, Any] = {
