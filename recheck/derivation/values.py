@@ -159,7 +159,7 @@ def _of_sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueS
     null = one.only_null or other.only_null  # which is of any type
     alike = mine is not None and theirs is not None and mine.family is theirs.family
     exact = alike and (mine == theirs or (mine is not None and mine.family is not Family.DECIMAL))
-    if mine != theirs and (isinstance(node.tree, nodes.Intersect) or not (exact or null)):
+    if mine != theirs and not exact and (isinstance(node.tree, nodes.Intersect) or not null):
         raise NotCheckedError("sides of different types")
     return one.meet(other) if isinstance(node.tree, nodes.Intersect) else one.join(other)
 
