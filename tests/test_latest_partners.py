@@ -45,3 +45,9 @@ def test_a_latest_row_of_any_age_is_repaired_by_a_window(join: str) -> None:
     assert found.verdict == "unbounded"
     assert "the latest row of each of its values" in found.diagnostics[0].message
     assert found.repairs[0].title == "require S.ts within 10 after T.ts"
+
+
+def test_a_length_of_another_unit_is_no_window() -> None:
+    """Not of a number of microseconds for a timestamp, nor of an interval for an integer."""
+    sql = f"{LATEST.format('', 'T.a = S.a AND T.ts <= S.ts AND T.ts >= S.ts - INTERVAL 1 HOUR')} ON TRUE"
+    assert [one.verdict for one in check(sql, CATALOG)] == ["unsupported"]

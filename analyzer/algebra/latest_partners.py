@@ -5,8 +5,8 @@ SELECT S.k, T.v FROM S ASOF LEFT JOIN T ON T.k = S.k AND T.ts <= S.ts
       ROWS UNBOUNDED PRECEDING) AS v, _s FROM (SELECT k, ts, 1 AS _s, NULL AS v FROM S
         UNION ALL SELECT k, ts, 0, v FROM T WHERE k IS NOT NULL)) AS S WHERE _s = 1
 
-A row of S sees the latest row of T with its key that is no later; so an entry is kept for each key, and no row. With
-T.ts >= S.ts - INTERVAL 1 HOUR, too, the values are those of a frame of an hour, RANGE INTERVAL 1 HOUR PRECEDING.
+A row of S sees the latest row of T with its key that is no later; so an entry is kept for each key, and no row. If the
+join also asks for T.ts >= S.ts - INTERVAL 1 HOUR, the window is RANGE INTERVAL 1 HOUR PRECEDING, and its rows are kept.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlglot import exp
 
-from streambound.analyzer.algebra.calls import interval_syntax, microseconds
+from streambound.analyzer.algebra.calls import interval_syntax
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.syntax import conjuncts, null_of
+from streambound.analyzer.expressions.whole_numbers import added_number
 from streambound.analyzer.types import Family
 
 ColumnsOf = Callable[[exp.Expr], Schema]
@@ -140,12 +141,17 @@ class _Latest(Struct):
         """The length that ``T.ts >= S.ts - length`` says, or ``S.ts < T.ts + length``; None of another condition."""
         if kind in _LATER:
             kind, left, right = _LATER[kind], right, left
-        theirs, before = _apart(left, exp.Sub)
-        mine, after = _apart(right, exp.Add)
+        (theirs, before), (mine, after) = _shifted(left, exp.Sub), _shifted(right, exp.Add)
         one, other = self._mine(mine), self._theirs(theirs)
-        length = before + after - (kind is exp.LT) if before is not None and after is not None else 0
-        is_time = one is not None and other is not None and one.time and other.time
-        return length if kind in (exp.LTE, exp.LT) and is_time and length > 0 else None
+        if kind not in (exp.LTE, exp.LT) or one is None or other is None or not (one.time and other.time):
+            return None
+        total = -(kind is exp.LT)
+        for length in filter(None, (before, after)):
+            number = added_number(length, one.type) if one.type is not None else None
+            if number is None:
+                return None
+            total += number
+        return total if total > 0 else None
 
     def made(self) -> exp.Subquery | None:
         """The rows with what is shown of the latest one."""
@@ -265,15 +271,10 @@ def _limits(part: exp.Expr) -> list[exp.Expr]:
     return [exp.GTE(this=node.this, expression=node.args["low"]), exp.LTE(this=node.this, expression=node.args["high"])]
 
 
-def _apart(node: exp.Expr, kind: type[exp.Expr]) -> tuple[exp.Expr, int | None]:
-    """A time, and how much is added to it, or taken from it, as ``kind`` says; None for what is no fixed length."""
+def _shifted(node: exp.Expr, kind: type[exp.Binary]) -> tuple[exp.Expr, exp.Expr | None]:
+    """A time and what the operator ``kind`` adds to it or takes from it; None where it stands alone."""
     node = node.unnest()
-    if not isinstance(node, kind):
-        return node, 0
-    length = node.expression.unnest()
-    if isinstance(length, exp.Literal) and not length.is_string and length.name.isdigit():
-        return node.this, int(length.name)
-    return node.this, microseconds(length)
+    return (node.left, node.right) if isinstance(node, kind) else (node, None)
 
 
 def _only(node: exp.Expr, given: Schema, hides: Schema) -> ViewColumn | None:
