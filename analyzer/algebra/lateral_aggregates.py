@@ -16,10 +16,10 @@ _PLAIN = {"expressions", "from_", "where", "joins"}
 def with_lateral_values(node: exp.Select) -> exp.Select | None:
     """The SELECT without the first such join; None without one, or where a star may stand for its columns."""
     joins = node.args.get("joins") or []
-    place = next((n for n, join in enumerate(joins) if _values(join)), None)
-    if place is None or any(one.is_star for one in node.expressions):
+    place, values = next(((n, found) for n, join in enumerate(joins) if (found := _values(join))), (0, {}))
+    if not values or any(one.is_star for one in node.expressions):
         return None
-    alias, values = joins[place].this.alias_or_name.lower(), _values(joins[place])
+    alias = joins[place].this.alias_or_name.lower()
     made = node.copy()
     made.parent = node.parent
     del made.args["joins"][place]
