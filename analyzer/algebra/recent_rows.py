@@ -208,14 +208,14 @@ def asks_for_newest(tree: nodes.Tree) -> bool:
 def is_for_good(tree: nodes.Join, given: Schema) -> bool:
     """Whether rows of a join with the newest row stay once they are there: they must be older, and may be ever so old.
 
-    ``given`` are the columns of both sides; what is greatest never falls.
+    ``given`` are the columns of both sides. The greatest time never falls.
     """
     newest = len(given) - 1
     return asks_for_newest(tree) and all(_apart(part, given)[1] == newest for part in conjuncts(tree.condition))
 
 
 def newest_columns(tree: nodes.Tree) -> frozenset[tuple[str, str]]:
-    """The tables and columns of which a tree has the greatest value, where no row goes; none of another tree."""
+    """The tables and columns whose greatest value a tree gives, if their rows only come; nothing for other trees."""
     match tree:
         case nodes.Alias(nodes.Aggregate(input, (), (nodes.AggregateCall(function="MAX", filter=None),))):
             return frozenset(_columns(input))

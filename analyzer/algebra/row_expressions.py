@@ -28,7 +28,7 @@ _KEEPS_VALUES = frozenset((
 ))  # fmt: skip
 """Functions that fail, or have a value other than NULL, where none of their arguments is NULL."""
 _OF_TIMES, _TIMES = ("to_date", "unix_timestamp", "to_unix_timestamp"), ([Family.TIMESTAMP], [Family.DATE])
-"""Functions that keep the values of a time as well, of which none is a text that says no time."""
+"""Functions that are never NULL of a time; of a text they may be."""
 _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
 
 

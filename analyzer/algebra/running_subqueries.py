@@ -130,7 +130,7 @@ def _is_equal(part: exp.Expr) -> bool:
 
 
 def _pair(part: exp.Expr, inner: Schema, outer: Schema) -> tuple[ViewColumn, ViewColumn] | None:
-    """The columns of the subquery's rows and of those outside that are equal, or of which the first is no later."""
+    """A column of the subquery and one outside that are equal, or where the first must not be the later one."""
     match part.unnest():
         case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
             sides = [(one, other), (other, one)]

@@ -405,7 +405,7 @@ class SelectList(Struct):
 
 
 def _fields(key: exp.Expr) -> list[exp.Expr]:
-    """The keys that a key is: those of a struct, or of a tuple, are its fields, as they say which one it is."""
+    """The fields of a key that is a struct or a tuple, which groups by them tell apart as well; else the key itself."""
     inner = key.unnest()
     if isinstance(inner, exp.Tuple):
         return [field for one in inner.expressions for field in _fields(one)]
