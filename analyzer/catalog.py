@@ -112,7 +112,8 @@ class DeclaredTable(Struct, frozen=True):
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on the tuples
     of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where declared;
-    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once; ``arrival`` the
+    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once, of a relation
+    those that one row has; ``arrival`` the
     order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys are over, ``ending`` are the
     stream's keys of which some stream's do. A stream of which there is ``one_key`` only is none of a catalog's, but
     what a query is judged with for each value of its key.
@@ -151,7 +152,7 @@ class DeclaredTable(Struct, frozen=True):
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
-        """Columns in which no two rows of a stream agree: a key that comes once for some time does at a timestamp."""
+        """Columns in which no two rows agree: a key that comes once for some time does at a timestamp."""
         unique = (key.columns if key.within is None else (*key.columns, str(self.timestamp)) for key in self.unique)
         return (*(key.attributes for key in self.ending if key.once), *unique)
 
@@ -427,7 +428,7 @@ class _CatalogReader(TomlReader, frozen=True):
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
             ttl=read_ttl(self, entry, time, path) if time else None,
-            unique=read_unique(self, entry, columns, time, path) if time else (),
+            unique=read_unique(self, entry, columns, time, path),
             changes=changes,
             punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),

@@ -121,6 +121,7 @@ class ArrivalDocument(TypedDict, total=False):
 
 
 _Period = Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
+_Keys = Annotated[list[str] | list[list[str]], ("minItems", 1)]
 
 
 class TimeDocument(TypedDict, total=False):
@@ -135,7 +136,7 @@ class _StreamDocument(TypedDict, total=False):
     max_per_timestamp: _Positive
     max_rate: RateDocument
     ttl: _Duration
-    unique: Annotated[list[str] | list[list[str]], ("minItems", 1)]
+    unique: _Keys
     within: _Duration
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
@@ -156,6 +157,7 @@ class StreamDocument(_StreamDocument, ArrivalDocument):
 class _RelationDocument(TypedDict, total=False):
     columns: Required[_Columns]
     rows: _Size
+    unique: _Keys
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument

@@ -236,16 +236,19 @@ _UNIQUE_FORM = (
 
 
 def read_unique(
-    reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column, path: Path
+    reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column | None, path: Path
 ) -> tuple[UniqueKey, ...]:
-    """The keys `unique` and `within` of a stream; raises CatalogError."""
-    within, where = read_duration(reader, entry, "within", time, path), (*path, "unique")
+    """The keys `unique` and `within` of a stream, or `unique` of a relation; raises CatalogError."""
+    within, where = None if time is None else read_duration(reader, entry, "within", time, path), (*path, "unique")
     if "unique" not in entry:
         if within is not None:
             raise reader.fail("within says how long a unique key is remembered", (*path, "within"), _UNIQUE_FORM)
         return ()
     if "period" in entry:
-        raise reader.fail("rows with periods are unique while they are valid", where, 'declare snapshot_key = ["id"]')
+        remedy = 'declare snapshot_key = ["id"]' if time is not None else ""
+        raise reader.fail("rows with periods are unique while they are valid", where, remedy)
+    if "changes" in entry:
+        raise reader.fail("the key of a relation that changes is that of its changes", where, "changes = { key = […] }")
     if within == 0:
         raise reader.fail("within must be longer than nothing", (*path, "within"), _UNIQUE_FORM)
     value, found = entry["unique"], list[UniqueKey]()
@@ -256,7 +259,7 @@ def read_unique(
         if nested := [column.name for column in mine if column.type.family is Family.OTHER]:
             raise reader.fail(f"{nested[0]} is no simple value, and so in no key", where)
         free = next((column.name for column in mine if column.number is None), None)
-        if within is None and free is not None:
+        if within is None and free is not None and time is not None:
             remedy = f'add within = "30 days", or a domain of {free}, whose keys are remembered for ever'
             raise reader.fail(f"nothing says how long a key of {', '.join(key)} is remembered", where, remedy)
         found.append(UniqueKey(key, within, str(entry.get("within", ""))))

@@ -313,13 +313,13 @@ def _never_final(statement: Statement, asked: Emission, judgement: Judgement, op
 
 
 def _with_keys(query: Query) -> bool:
-    """Whether a query reads a stream with keys that punctuations end, or that come once, which may bound it."""
+    """Whether a query reads a table with keys that punctuations end, or that come once, which may bound it."""
     return any(source.ending or source.unique for branch in query.branches for source in branch.sources)
 
 
 def _remembers_keys(query: Query) -> bool:
     """Whether the keys that come once are remembered beside its tables."""
-    return any(source.unique for branch in query.branches for source in branch.sources)
+    return any(source.unique and source.time for branch in query.branches for source in branch.sources)
 
 
 def _circuit(

@@ -40,7 +40,7 @@ def declared_table(
     source, stops = source_spec(item.source), item.on_violation is OnViolation.STOP
     derived = tuple(_derived(column, uses(column.name), relations or {}) for column in item.derived)
     if item.timestamp is None:
-        return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived, period)
+        return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived, period, item.unique)
     if period is not None and (period.most is not None or period.unique):  # a row may be bad because of others
         needs = tuple(dict.fromkeys((*needs, *(one.name for one in columns if one.name != item.timestamp))))
     marks = tuple(KeyMark(p.attributes, p.column, told(p.value), p.max_open, p.since) for p in item.punctuations)

@@ -149,15 +149,20 @@ def _once(inputs: Mapping[str, Input], rows: list[Item[T]]) -> list[Item[T]]:
     """The rows whose keys come once while they are remembered; in their order."""
     came, bad = dict[tuple[str, int, tuple[Any, ...]], int](), set[int]()
 
+    def moment(place: int) -> int:
+        _, name, row = rows[place]
+        time = inputs[name].timestamp
+        return 0 if time is None else int(row[time])
+
     def order(place: int) -> list[tuple[bool, Any]]:
         _, name, row = rows[place]
-        values = [row[str(inputs[name].timestamp)], *(row.get(one.name) for one in inputs[name].declared)]
+        values = [moment(place), *(row.get(one.name) for one in inputs[name].declared)]
         return [(value is not None, value) for value in values]
 
     several = [place for place, (_, name, _) in enumerate(rows) if inputs[name].unique]
     for place in sorted(several, key=lambda place: (rows[place][1], order(place))):
         _, name, row = rows[place]
-        now, unique = int(row[str(inputs[name].timestamp)]), inputs[name].unique
+        now, unique = moment(place), inputs[name].unique
         keys = [(name, n, tuple(row[column] for column in key.columns)) for n, key in enumerate(unique)]
         past = [came.get(key) for key in keys]
         if any(t is not None and (u.within is None or now - t < u.within) for t, u in zip(past, unique, strict=True)):

@@ -199,8 +199,8 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
     """A table with the columns that filters, joins, the select list, and subqueries in expressions mention."""
     derived = dict[str, Column]()
     needed = {table.timestamp, *(name for one in expressions for name in asked_columns(one, table.columns, table.name))}
-    if table.unique:  # of two rows of a key at a timestamp all values say which one is good
-        needed |= {column.name for column in table.columns if column.type.family is not Family.OTHER}
+    if table.unique:
+        needed.update(_compared(table))
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:
@@ -239,11 +239,17 @@ def asked_input(table: DeclaredTable, expressions: tuple[str, ...]) -> Input:
 
 def relation_input(table: DeclaredTable, needed: tuple[str, ...]) -> Input:
     """A static relation and those of its columns that are read."""
-    columns = tuple(column for name in needed if (column := table.column(name)) is not None)
+    names = dict.fromkeys((*needed, *(_compared(table) if table.unique else ())))
+    columns = tuple(column for name in names if (column := table.column(name)) is not None)
     return Input(
         table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation,
-        query=table.query,
+        query=table.query, unique=table.unique,
     )  # fmt: skip
+
+
+def _compared(table: DeclaredTable) -> list[str]:
+    """The columns that say which of two rows of a key is good."""
+    return [column.name for column in table.columns if column.type.family is not Family.OTHER]
 
 
 def _computed(sources: list[Source]) -> list[DeclaredTable]:

@@ -25,7 +25,7 @@ def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
     They are the filters of its occurrences that Spark can evaluate on every row; the kernel makes all checks. Of all
     rows it is asked which key comes once.
     """
-    if item.unique:
+    if item.unique and item.timestamp is not None:
         return [()]
     return [
         tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))

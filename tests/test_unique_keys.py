@@ -1,27 +1,32 @@
-"""`unique` of a stream: each key comes once while it is remembered, which a job sees to, and M counts."""
+"""`unique`: each key comes once while a stream remembers it, or in a relation: a job sees to it, and M counts it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from streambound.analyzer.catalog import catalog_from_mapping, parse_catalog
+from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.errors import CatalogError
 from streambound.jobs import compile as compile_sql
 from streambound.synopsis_exec.ended_rows import counting
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound_runtime.reading.relations import repeated
 from support.circuits import (
     Circuit,
     certificate_of,
     checked_circuit,
     circuit_plan,
+    encoded_rows,
     in_duckdb,
     in_the_end,
     proof_of,
     proved,
     random_rows,
+    replay,
     restarts_and_other_ticks_change_nothing,
     run_circuit,
 )
@@ -135,7 +140,7 @@ def test_a_witness_keeps_the_promise() -> None:
     assert str(checked_circuit(cross, few).verdict) == "unknown"
 
 
-def test_rows_are_put_aside_and_counted(tmp_path: Path) -> None:
+def test_second_rows_are_quarantined_and_counted(tmp_path: Path) -> None:
     catalog = once(["a"], 5)
     job = compile_sql("SELECT a, v FROM S WHERE v > 1", catalog)
     assert job.placement == "driver"
@@ -180,6 +185,100 @@ def test_what_a_catalog_may_say(more: str, message: str) -> None:
         parse_catalog(text)
 
 
-def test_relations_have_none() -> None:
-    with pytest.raises(CatalogError, match="unknown key 'unique'"):
-        catalog_from_mapping({"relations": {"R": {"columns": {"a": "bigint"}, "unique": ["a"]}}})
+# --- relations that never change --------------------------------------------------------------------------------------
+
+KEYED: dict[str, Any] = {
+    "streams": {"S": STREAM, "T": STREAM},
+    "relations": {"R": {"columns": {"a": "bigint", "b": "bigint"}, "rows": 5, "unique": ["a"]}},
+}
+SUMS = "SUM(S.v) OVER (PARTITION BY {} ORDER BY S.ts RANGE BETWEEN 4 PRECEDING AND CURRENT ROW) AS n"
+OF_CUSTOMERS: dict[str, tuple[str, int, int]] = {
+    "sums of a window": (f"SELECT S.a, {SUMS.format('S.b')} FROM S JOIN R ON S.a = R.a", 8, 5 * 8),
+    "sums by what the relation has": (f"SELECT S.a, {SUMS.format('R.b')} FROM S JOIN R ON S.a = R.a", 8, 5 * 8),
+    "its rows by another column": (f"SELECT S.a, {SUMS.format('S.b')} FROM S JOIN R ON S.a = R.b", 5 * 8, 5 * 8),
+    "a view of it": (f"SELECT S.a, {SUMS.format('w.b')} FROM S JOIN (SELECT b, a FROM R) AS w ON w.a = S.a", 8, 5 * 8),
+}
+
+
+@pytest.mark.parametrize("name", OF_CUSTOMERS)
+def test_a_row_joins_one_of_a_relation(name: str) -> None:
+    sql, most, without = OF_CUSTOMERS[name]
+    plain = {**KEYED, "relations": {"R": {key: KEYED["relations"]["R"][key] for key in ("columns", "rows")}}}
+    assert (proved(sql, KEYED)[1], proved(sql, plain)[1]) == (most, without)
+    checked, _ = proved(sql, KEYED)
+    for seed in range(2 * MORE):
+        random, rows = Random(seed), random_rows(1, seed)
+        keys = random.sample([None, 1, 2, 3, 9, 10], 5)
+        rows["R"] = [{"a": key, "b": random.choice([None, 1, 2])} for key in keys]
+        found = run_circuit(checked, rows)
+        assert in_the_end(found.printed) == in_duckdb(sql, rows)
+        assert found.peak <= most
+
+
+def test_a_key_that_a_relation_repeats_would_break_the_bound() -> None:
+    """So that the promise is what bounds it: with the rows that it forbids there are more entries than M."""
+    sql, most, _ = OF_CUSTOMERS["sums of a window"]
+    checked, _ = proved(sql, KEYED)
+    plan = circuit_plan(checked)
+    rows = {
+        "S": [{"a": 1, "b": 0, "v": 1, "ts": time} for time in range(8) for _ in range(2)],
+        "R": [{"a": 1, "b": n} for n in range(5)],
+    }
+    given = encoded_rows(plan, rows)
+    found = list(replay(job_spec(plan), {"R": given["R"]}, {"S": given["S"]}, range(8)))
+    assert max(one.entries for one in found) > most and found[-1].beyond
+
+
+@pytest.mark.parametrize("unique", [["a"], [["a"], ["b"]], ["a", "b"], [["b"], ["a", "b"]]])
+def test_of_rows_with_one_key_the_least_is_good(unique: list[Any]) -> None:
+    catalog = {**KEYED, "relations": {"R": {**KEYED["relations"]["R"], "rows": 40, "unique": unique}}}
+    plan = circuit_plan(checked_circuit(f"SELECT R.b, {SUMS.format('S.b')} FROM S JOIN R ON S.a = R.a", catalog))
+    (relation,) = job_spec(plan).relations
+    for seed in range(20 * MORE):
+        random = Random(seed)
+        rows = [{name: random.choice([None, 0, 1, 2, 3]) for name in "ab"} for _ in range(random.randint(0, 12))]
+        bad = repeated(relation, rows)
+        kept = [row for place, row in enumerate(rows) if place not in bad]
+        body = {"columns": ["a", "b"], "unique": unique}
+        first = coming_once(body, [{**row, "ts": 0} for row in rows])
+        assert sorted(map(repr, kept)) == sorted(repr({"a": one["a"], "b": one["b"]}) for one in first)
+        items = [(None, "R", row) for row in rows]
+        assert [row for *_, row in counting(plan.inputs, items)] == kept, "what `verify` compares with"
+
+
+def test_second_rows_of_a_relation_are_quarantined(tmp_path: Path) -> None:
+    job = compile_sql("SELECT S.a, R.b FROM S JOIN R ON S.a = R.a", KEYED).compiled.job
+    again = [{"a": 1, "b": 7}, {"a": None, "b": 2}, {"a": 2, "b": 4}]
+    write(tmp_path / "in" / "R" / "0.jsonl", *again[:2], {"a": 1, "b": 5}, {"a": None, "b": 1})
+    write(tmp_path / "in" / "R" / "1.jsonl", {"a": 2, "b": 4}, again[2])
+    write(tmp_path / "in" / "S" / "0.jsonl", *({"a": n, "b": 0, "v": 0, "ts": n} for n in (1, 2)))
+    summary = run_here(job, tmp_path)
+    assert [(row["a"], row["b"]) for row in read(tmp_path / "output")] == [(1, 5), (2, 4)]
+    assert summary["quarantined"] == {"a second row of a key that comes once: a": 3}
+    told = read(tmp_path / "quarantine")
+    assert [json.loads(row["row"]) for row in told] == again
+    assert [(Path(row["file"]).name, row["line"], row["reason"]) for row in told] == [
+        ("0.jsonl", 1, "not-unique"),
+        ("0.jsonl", 2, "not-unique"),
+        ("1.jsonl", 2, "not-unique"),
+    ]
+
+
+def test_a_witness_has_one_row_of_a_key() -> None:
+    assert str(checked_circuit("SELECT DISTINCT S.v FROM S JOIN R ON S.a = R.a", KEYED).verdict) == "unbounded"
+    cross = "SELECT S.v, T.v AS w, R.b FROM S JOIN T ON S.b = T.b JOIN R ON R.a = S.a AND R.b = T.a"
+    assert str(checked_circuit(cross, KEYED).verdict) == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('unique = ["z"]', "'z' is no column of R"),
+        ('unique = ["a"]\nwithin = 3', "unknown key 'within'"),
+        ('unique = ["a"]\nperiod = ["a", "b"]', "rows with periods are unique while they are valid"),
+        ('unique = ["a"]\nchanges = { timestamp = "b", op = "op" }', "is that of its changes"),
+    ],
+)
+def test_what_a_catalog_may_say_of_a_relation(more: str, message: str) -> None:
+    with pytest.raises(CatalogError, match=message):
+        parse_catalog(f'[relations.R]\ncolumns = {{ a = "bigint", b = "bigint" }}\n{more}\n')

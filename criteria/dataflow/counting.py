@@ -332,9 +332,9 @@ def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
     for place, column in enumerate(view.columns):
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)
-            rows = [_rows(view, name, source, closing) for name, source in view.sources.items()]
-            known = tuple(one for one in rows if one is not None)
-            if len(known) == len(rows):
-                size = product([Number(1), *(one.size for one in known)])
-                return StateCount(size, Retention.TIME, closing, why=Combinations(view, known))
+            many = tuple(name for name, one in view.sources.items() if one.by is None or one.fan > 1)
+            rows = _chosen(view, many, {name: _rows(view, name, view.sources[name], closing) for name in many})
+            if rows is not None:
+                size = product([Number(1), *(one.size for one in rows)])
+                return StateCount(size, Retention.TIME, closing, why=Combinations(view, tuple(rows)))
     return None

@@ -256,14 +256,13 @@ class Views:
             found = self._alone(tree, columns, alias, RowSource(table))
             if table is not None and table.one_key is not None:
                 return _of_one_key(found, table, alias, table.one_key)
-            once = table.keys if table is not None else ()
-            keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
-            return replace(found, keys=keys)
+            return found if table is None else _keyed(found, table)
         if table.changes is not None:
             return self._alone(
                 tree, columns, alias, RowSource(table, None if table.rows is None else Number(table.rows))
             )
-        return self._alone(tree, columns, alias, RowSource(table, Symbol(symbol("rows", table.name), table.rows)))
+        source = RowSource(table, Symbol(symbol("rows", table.name), table.rows))
+        return _keyed(self._alone(tree, columns, alias, source), table)
 
     def _project(self, tree: nodes.Project, given: OperatorView, columns: Schema) -> OperatorView:
         origins, places = list[frozenset[str]](), list[int | None]()
@@ -509,6 +508,12 @@ def _beside(pairs: OperatorView) -> Iterator[tuple[int, TimePromise]]:
             highs = [mine.high - its.low for mine, its in times if mine.high is not None and its.low is not None]
             if highs and one.high is not None:
                 yield other, replace(one, low=None, high=min(highs) + one.high)
+
+
+def _keyed(scanned: OperatorView, table: DeclaredTable) -> OperatorView:
+    """The rows of a table with the keys that come once."""
+    keys = (frozenset(p for p, c in enumerate(scanned.schema) if c.name in names) for names in table.keys)
+    return replace(scanned, keys=tuple(keys))
 
 
 def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: StreamKey) -> OperatorView:

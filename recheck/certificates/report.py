@@ -123,7 +123,7 @@ def _meant(statement: Statement, catalog: Catalog) -> Iterator[Query]:
 
 def _remembers_keys(query: Query) -> bool:
     """Whether keys that come once are remembered beside what its joins remember (K4)."""
-    return any(source.unique for branch in query.branches for source in branch.sources)
+    return any(source.unique and source.time for branch in query.branches for source in branch.sources)
 
 
 def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:

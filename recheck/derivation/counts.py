@@ -107,15 +107,16 @@ class Counts(Struct):
         if several and len(several) == len(claim.of):
             each = [self.recent(one, part, timestamps) for one, part in zip(claim.of, several, strict=True)]
             return self.agreed(claim.size, total(each))
-        chosen, rows = [one.source for one in claim.sources], counted(node)
+        mine, chosen, rows = sources(node), [one.source for one in claim.sources], counted(node)
         column = self.facts.column_of(claim.closing[0] if len(claim.closing) == 2 else None)
-        every = claim.number == timestamps and not claim.columns and sorted(chosen) == sorted(sources(node))
+        every = claim.number == timestamps and not claim.columns and len({*chosen}) == len(chosen)
+        every = every and {*chosen} <= mine.keys() and with_said(mine, frozenset(chosen)) >= mine.keys()
         time = self.facts.time(claim.closing[0], node, column)
         every = every and not self.facts.values(claim.closing[1], node, column).null
         if claim.rule != "recent" or not every or not self.is_of(claim, node) or not (time.is_now and only_grows(node)):
             raise RejectedError("rows that do not come with their time, or are counted as others")
         closing = ClosingFacts(column, timestamps, time)
-        sizes = [self._rows(one, sources(node), frozenset(chosen), rows, closing) for one in claim.sources]
+        sizes = [self._rows(one, mine, frozenset(chosen), rows, closing) for one in claim.sources]
         return self.agreed(claim.size, product(sizes))
 
     # --- rules ----------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def unique_keys(node: PlanNode, symbols: dict[str, Quantity]) -> list[list[Expec
     """K4: of each key that comes once the rows that come while one is remembered, or all values: either is enough."""
     found = list[list[ExpectedState]]()
     for stream in {table.name: table for table in _tables(node)}.values():
-        for key in stream.unique:
+        for key in stream.unique if stream.timestamp is not None else ():
             sizes = [] if key.within is None else stream_rows(symbols, stream, key.within)
             numbers = [column.number for column in stream.columns if column.name in key.columns]
             known = [Quantity.number(number) for number in numbers if number is not None]

@@ -116,7 +116,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A static relation; it has at most ``rows`` rows. The columns that it ``needs`` are declared or ``derived``."""
+    """A static relation; it has at most ``rows`` rows. The columns that it ``needs`` are declared or ``derived``.
+
+    No two rows have one of the keys that are ``unique``.
+    """
 
     name: str
     columns: tuple[TableColumn, ...]
@@ -126,6 +129,7 @@ class Relation:
     stops: bool = False
     derived: tuple[Derived, ...] = ()
     period: PeriodContract | None = None
+    unique: tuple[UniqueKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

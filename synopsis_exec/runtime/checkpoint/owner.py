@@ -101,7 +101,7 @@ def _declared(table: Stream | Relation) -> dict[str, object]:
     columns = {column.name: column.type for column in table.columns}
     domains = {column.name: printed(column.domain) for column in table.columns if column.domain is not None}
     if isinstance(table, Relation):
-        return {"columns": columns, "domain": domains, "rows": table.rows}
+        return {"columns": columns, "domain": domains, "rows": table.rows, "unique": printed(table.unique)}
     arrival = table.arrival
     return {
         "columns": columns,

@@ -1,7 +1,8 @@
 """The rows of static relations, and of those that are computed of them.
 
 Rows that are random variables are bad with the key or the fact of another row. A stream's are judged in order by
-`operators.valid_together`; a relation's have no order, so of a conflict all are bad.
+`operators.valid_together`; a relation's have no order, so of a conflict all are bad. Of several rows with a key that is
+`unique` the least is good, as of those of a stream at one timestamp (`operators.unique_keys`).
 """
 
 from __future__ import annotations
@@ -112,21 +113,26 @@ def relation_rows(
         found = decoder.decode(raw.rows, all_columns=raw.all_columns)
         parts.append(_good(found, relation))
         bad.add(relation, found.rejected, raw.file, found.beyond)
-        if random:
+        if random or relation.unique:
             places.append(_places(decoder, raw, found))
     good = pa.concat_tables(parts) if parts else pa.table({})
+    if places:
+        good = _without_conflicts(relation, good, pa.concat_tables(places, promote_options="default"), bad)
     if relation.rows is not None and good.num_rows > relation.rows:
         what = f"relation {relation.name} has {good.num_rows} rows, more than the catalog's rows = {relation.rows}"
         raise JobError("rows", what, 1)
-    if relation.period is None or not relation.period.variable:
-        return good
+    return good
+
+
+def _without_conflicts(relation: Relation, good: pa.Table, places: pa.Table, bad: BadRows) -> pa.Table:
+    """The rows that are good beside all others; the rest is added to the bad ones."""
     rows = [dict(zip(good.column_names, row, strict=True)) for row in values_of(good, good.column_names)]
-    wrong = conflicts(relation.period, rows)
-    for reason in dict.fromkeys(wrong.values()):
-        those = sorted(place for place, why in wrong.items() if why == reason)
-        at = pa.concat_tables(places, promote_options="default").take(those)
-        told = dict(zip(at.column_names, at.columns, strict=True))
-        bad.add(relation, told_rows(reason, detail(reason), [row_text(relation, rows[n]) for n in those], **told))
+    wrong = repeated(relation, rows) if relation.period is None else conflicts(relation.period, rows)
+    for reason, per in dict.fromkeys(wrong.values()):
+        those = sorted(place for place, why in wrong.items() if why == (reason, per))
+        at = places.take(those)
+        told, texts = dict(zip(at.column_names, at.columns, strict=True)), [row_text(relation, rows[n]) for n in those]
+        bad.add(relation, told_rows(reason, detail(reason, per=per), texts, **told))
     return _taken(good, [place for place in range(len(rows)) if place not in wrong]) if wrong else good
 
 
@@ -183,10 +189,32 @@ def _good(found: Decoded, relation: Relation) -> pa.Table:
     return found.good if relation.needs else pa.table({"": pa.nulls(len(found.good_at))})
 
 
-def conflicts(period: PeriodContract, rows: Sequence[Row]) -> dict[int, str]:
-    """The reasons why some rows are bad, by their places: a key that others share, else a fact that is valid twice."""
+Reasons = dict[int, tuple[str, str]]
+"""The reasons why rows are bad, by their places, each with the key that it is about."""
+
+
+def repeated(relation: Relation, rows: Sequence[Row]) -> Reasons:
+    """Rows with a key of a row before them, in the order of the columns' values, NULL first."""
+    keys = [[tuple(row[name] for name in key.columns) for row in rows] for key in relation.unique]
+    if all(len(set(mine)) == len(rows) for mine in keys):
+        return {}
+    names = [column.name for column in relation.columns if column.name in relation.needs]
+    order = sorted(range(len(rows)), key=lambda place: [(v is not None, v) for v in map(rows[place].get, names)])
+    found, came = Reasons(), [set[tuple[Value, ...]]() for _ in keys]
+    for place in order:
+        again = next((n for n, mine in enumerate(keys) if mine[place] in came[n]), None)
+        if again is not None:
+            found[place] = "not-unique", str(relation.unique[again])
+            continue
+        for mine, known in zip(keys, came, strict=True):
+            known.add(mine[place])
+    return found
+
+
+def conflicts(period: PeriodContract, rows: Sequence[Row]) -> Reasons:
+    """Rows with a key that others share, else of a fact that is valid twice."""
     often = Counter(row[period.variable] for row in rows)
-    found = {place: "key" for place, row in enumerate(rows) if often[row[period.variable]] > 1}
+    found = {place: ("key", "") for place, row in enumerate(rows) if often[row[period.variable]] > 1}
     facts: dict[tuple[Value, ...], list[tuple[int, int, int]]] = defaultdict(list)
     for place, row in enumerate(rows):
         if place not in found:
@@ -194,7 +222,7 @@ def conflicts(period: PeriodContract, rows: Sequence[Row]) -> dict[int, str]:
             facts[tuple(row[name] for name in period.fact)].append((*span, place))
     for spans in facts.values():
         spans.sort()
-        found |= dict.fromkeys(_overlapping(spans), "overlapping-fact")
+        found |= dict.fromkeys(_overlapping(spans), ("overlapping-fact", ""))
     return found
 
 
