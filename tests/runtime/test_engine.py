@@ -7,13 +7,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from random_queries import Tally
 from test_circuit_corpus import CASES
 
 import streambound
 from streambound.synopsis_exec.job_file import job_in
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.placement.on_driver import operator_of
+from streambound_runtime.spec import JobSpec
 from streambound_runtime.text import printed
 from support.circuits import (
     TWO_STREAMS,
@@ -223,3 +228,21 @@ def test_random_statements_are_what_duckdb_returns_after_each_tick() -> None:
     assert tally.wrong == []
     assert tally.counts["counted"] > 5 * MORE
     assert tally.counts["bounded"] and tally.counts["retired"] and tally.counts["retracted"], tally.told
+
+
+def test_a_tick_takes_the_entries_that_its_rows_look_up() -> None:
+    """Its time goes with its rows, however large the state is."""
+    table = {"timestamp": "ts", "columns": dict.fromkeys(("k", "v", "ts"), "bigint")}
+    sql = "SELECT S.v, T.v AS w FROM S, T WHERE S.k = T.k AND S.ts <= T.ts AND T.ts <= S.ts + 1000"
+    job = streambound.compile(sql, {"streams": {"S": table, "T": table}}).compiled.job
+    assert isinstance(job, JobSpec)
+    engine, every = operator_of(job, {}), np.arange(500)
+    (block,) = (one for one in engine.operators.values() if isinstance(one, SqlBlock))
+    engine.step({"S": Delta(every, None, {"k": every, "v": every})})
+    for keys in ([3, 4, 9], [7], [800]):
+        found = engine.step({"T": Delta(np.full(len(keys), 600), None, {"k": np.array(keys), "v": np.array(keys)})})
+        assert (
+            found.size
+            == engine.session.size(engine.tables[block.name].temporary("keys_0_0"))
+            == sum(key < 500 for key in keys)
+        )

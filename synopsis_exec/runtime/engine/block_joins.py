@@ -165,14 +165,17 @@ class BranchSql:
             columns = self.branch.relations[join.relations].columns
             return self._related(join.relations), {variable: f"{alias}.v{n}" for n, variable in enumerate(columns)}
         assert join.table is not None, "a participant is rows, relations or a table"
-        table = self.branch.tables[join.table]
-        entry = {variable: f"e{n}" for n, variable in enumerate(table.columns)}
-        entry |= {age(stream): f"a{stream}" for stream, *_ in table.ages}
+        entry = self._entry(join.table)
         if not self._by_key(join, setting):
             return self._entries(join.table), {variable: f"{alias}.{name}" for variable, name in entry.items()}
         last = self.block.best(self.number, join.table)
         own = {variable: f"{alias}{'v' * (name in last)}.{name}" for variable, name in entry.items()}
         return self._known(join.table), own
+
+    def _entry(self, table: int) -> dict[str, str]:
+        """The column of an entry that each variable of a table is."""
+        found = {variable: f"e{n}" for n, variable in enumerate(self.branch.tables[table].columns)}
+        return found | {age(stream): f"a{stream}" for stream, *_ in self.branch.tables[table].ages}
 
     def _moment(self, join: JoinStep, alias: str, env: dict[str, str], setting: JoinSetting) -> list[str]:
         """Which rows, or rows of a log, there are at the time of those that come, which the first of them says."""
@@ -213,11 +216,11 @@ class BranchSql:
         return found, sums, [f"{sums.format((*self.weights.names, 'm')[0])} > 0"]
 
     def _numbered(self, table: int) -> list[TickStatement]:
-        """The keys of a log, each with a number, and at each time the sums of the key so far, with its best value."""
+        """The keys of a log that are looked up, each with a number; at each time its sums so far and its best value."""
         best, ages = self.block.best(self.number, table), self.branch.tables[table].ages
         every = [name for name, _ in self.block.entry_columns(self.number, table)]
         names = [name for name in every if name not in best and name[0] != "a"]
-        keys = f"SELECT DISTINCT {listed(*names) or 'true AS there'} FROM {self._entries(table)}"
+        keys = f"SELECT DISTINCT {listed(*names) or 'true AS there'} FROM {self._entries(table)}{self._asked(table)}"
         time = f"l.a{ages[0][0]}" if self.branch.tables[table].single and ages else "l.t"
         sums = dict(zip(self.weights.names, self.weights.totals, strict=True)) or {"m": "count(*)"}
         window = f"OVER (PARTITION BY q.g ORDER BY {time})"  # rows of one time have the same sums
@@ -230,6 +233,26 @@ class BranchSql:
             TickStatement(f"SELECT *, row_number() OVER () AS g FROM ({keys})", self._known(table)),
             TickStatement(f"SELECT {listed('q.g', f'{time} AS t', *shown)} FROM {alike}", self._versions(table)),
         ]
+
+    def _asked(self, table: int) -> str:
+        """A semi join of entries with the values that the tick's rows look up, as far as a row alone says them.
+
+        Most entries of a large state meet no row of a tick.
+        """
+        asked = list[tuple[str, dict[str, str]]]()
+        for one in self.branch.transitions:
+            setting = JoinSetting(self.branch.scans, kept=one.kept)
+            for join in (each for each in one.joins if each.table == table and self._by_key(each, setting)):
+                if one.joins[0].scan is None:
+                    return ""
+                rows, env = self._participant(one.joins[0], "j0", setting)
+                plain = ((name, term) for name, term in join.equal if term.variable in env and _is_plain(term))
+                asked.append((rows, {self._entry(table)[name]: self._term(term, env) for name, term in plain}))
+        names = [name for name in asked[0][1] if all(name in said for _, said in asked)]
+        if not names:
+            return ""
+        values = [f"SELECT {listed(*(f'{said[n]} AS {n}' for n in names))} FROM {rows} j0" for rows, said in asked]
+        return f" e SEMI JOIN ({' UNION '.join(values)}) j0 ON {' AND '.join(f'e.{n} = j0.{n}' for n in names)}"
 
     def _known(self, table: int) -> str:
         return self.at.temporary(f"keys_{self.number}_{table}")
@@ -316,6 +339,11 @@ class BranchSql:
             name: f"{sql}::HUGEINT" if self.kinds.get(name, BIGINT) in (BIGINT, HUGEINT) else sql
             for name, sql in env.items()
         }
+
+
+def _is_plain(term: Term) -> bool:
+    """Whether a value depends on no other variable than its own."""
+    return term.minus is None and not term.lows and not term.highs
 
 
 def _span(join: JoinStep, now: str, time: str) -> tuple[str, str] | None:
