@@ -20,9 +20,11 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
+from streambound_runtime.engine.loop import Engine
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.delta import times_of
+from streambound_runtime.operators.entries import State
 from streambound_runtime.operators.formula import Relations, value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
@@ -219,28 +221,33 @@ def _rows_of(run: RunContext, rows: list[tuple[int, int, int | None, bytes]]) ->
 def _folded(folding: Folding) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
+        operator = operator_of(
+            folding.job, folding.relations
+        )  # one for all, as making it costs more than a small bucket
+        empty = operator.dump()
         for bucket, mine in groupby(rows, lambda row: row["bucket"]):
+            data = [(row["stream"], row["data"]) for row in mine if row["data"]]
             try:
-                yield from _bucket(folding, int(bucket), [(row["stream"], row["data"]) for row in mine if row["data"]])
+                yield from _bucket(folding, operator, empty, int(bucket), data)
             except OverflowError as error:  # as itself it would not leave Spark
                 yield facts(folding.job, packed({"overflow": str(error)}, {}))
 
     return fold
 
 
-def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
-    """Fold one bucket; its results, and what the driver has to know."""
+def _bucket(
+    folding: Folding, operator: Engine, empty: State, bucket: int, rows: list[tuple[int, bytes]]
+) -> Iterator[pa.RecordBatch]:
+    """Fold one bucket, from its state or an ``empty`` one; its results, and what the driver has to know."""
     import pyarrow as pa
 
     job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
-    operator = operator_of(job, folding.relations)
     file = None if folding.files is None else folder / folding.files[bucket]
     tables = {} if file is None else _state(file)
     if tables is None:
         yield facts(job, packed({"damaged": f"buckets/{bucket:04d}/{(folding.files or ())[bucket]}"}, {}))
         return
-    if tables:
-        operator.load(of_kind(tables, "table"))
+    operator.load(of_kind(tables, "table") if tables else empty)
     waiting = Pending(job.streams, of_kind(tables, "pending"))
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
