@@ -1,8 +1,8 @@
 """A window join whose state outgrows the driver: `python benchmarks/buckets.py` runs it in buckets on two executors.
 
 It makes streams of Parquet, compiles the job, runs `python job.py` with `local-cluster[2,1,1024]` and tells how many
-entries the buckets held, how fast rows were taken in, and how much memory Python took on the driver at most. `--write`
-puts the table in benchmarks/README.md.
+entries the buckets held, how fast rows were taken in, and how much memory Python took at most, on the driver and in the
+tasks of both executors. `--write` puts the table in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import streambound
 from streambound.benchmarks.measuring import rate, table_lines, write_table
 from streambound.benchmarks.workloads import FIRST_FILE, write_parquet
-from streambound.synopsis_exec.measuring import resident
+from streambound.synopsis_exec.measuring import resident, running
 
 START, END = "<!-- buckets -->", "<!-- end of buckets -->"
 SQL = "SELECT S.v, T.w FROM S, T WHERE S.k = T.k AND S.ts <= T.ts AND T.ts <= S.ts + 1000000000"
@@ -84,21 +84,24 @@ def measured(folder: Path, rows: int, batch: int, placement: str) -> list[tuple[
             [sys.executable, str(job), *options, "--report", "json"],
             env=environment, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder,
         )  # fmt: skip
-        entries, ends, most = 0, [], 0
+        entries, ends, driver, tasks = 0, [], 0, 0
         assert process.stdout is not None
         for line in process.stdout:
             event = json.loads(line)
             if "batch" in event:
                 entries = max(entries, event["entries"])
                 ends.append((time.perf_counter(), event["rows"]))
-                most = max(most, resident(process.pid)["python"])
+                processes = running()
+                own = processes[process.pid].resident
+                driver, tasks = max(driver, own), max(tasks, resident(process.pid, processes)["python"] - own)
         if process.wait():
             sys.exit((folder / "log").read_text()[-4000:])
     between = sum(rows for _, rows in ends[1:])
     return [
         ("entries at most", f"{entries:,}"),
         ("rows taken in, from the second batch on", rate(between, ends[-1][0] - ends[0][0])),
-        ("Python on the driver, at most", f"{most / 2**20:.0f} MiB"),
+        ("Python on the driver, at most", f"{driver / 2**20:.0f} MiB"),
+        ("Python in the tasks, at most", f"{tasks / 2**20:.0f} MiB"),
     ]
 
 
