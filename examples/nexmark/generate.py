@@ -13,6 +13,7 @@ import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def write(folder: Path, number: int, seed: int, step: timedelta) -> dict[str, in
     static = [("side_input", {"key": key, "value": f"side {key}"}) for key in range(SIDE_INPUT)]
     static += [("category", {"id": key, "name": name}) for key, name in CATEGORIES.items()]
     try:
-        for name, row in (*static, *events(number, seed, step)):
+        for name, row in chain(static, events(number, seed, step)):
             files[name].write(json.dumps(row) + "\n")
             rows[name] += 1
     finally:
