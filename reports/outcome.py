@@ -111,7 +111,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         plain,
         rejected=checked.rejected,
         repaired=repairs is not None,
-        why_no_repair=repairs.why_none if repairs is not None else "",
+        why_no_repair=repairs.why_none if repairs is not None and checked.verdict is not Verdict.UNSUPPORTED else "",
         repairs_cut_short=repairs.cut_short if repairs is not None else "",
     )
     if checked.circuit is not None:

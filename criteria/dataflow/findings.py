@@ -27,7 +27,7 @@ from streambound.criteria.dataflow.aggregates import keyed_rows
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.dataflow.views import MADE, Views
 from streambound.criteria.dataflow.witness import states_without_size
 from streambound.criteria.violation import Violation, cause_of
@@ -132,10 +132,12 @@ class _Findings(Struct, frozen=True):
         """The columns to blame."""
         tree = state.operator
         match tree:
-            case nodes.Aggregate(keys=keys):
-                values = [place for place in state.key if place >= len(keys)]
+            case nodes.Aggregate(input, keys, calls):
+                given, width = self.views.of(input), len(keys)
+                read = {place: _remembered(calls[place - width], given) for place in state.key if place >= width}
+                values = [n for n, own in read.items() if any(given.columns[one].values.size is None for one in own)]
                 found = list(self._written(state, tree, _VALUES, values))
-                yield from found or self._written(state, tree, _GROUP)
+                yield from found or self._written(state, tree, _GROUP, [n for n in state.key if n < width])
             case nodes.Over(input, calls):
                 given = self.views.of(input)
                 own = calls if state.window is None else state.window.calls
@@ -265,6 +267,11 @@ def _made_of(tree: nodes.Tree) -> nodes.Tree:
     while isinstance(tree, nodes.Alias | nodes.Filter | nodes.Project):
         tree = tree.input
     return tree
+
+
+def _remembered(call: nodes.AggregateCall, given: OperatorView) -> Places:
+    """The columns whose values a group keeps for an aggregate."""
+    return given.read_by(*call.arguments, *(key.value for key in call.order))
 
 
 def _way_out(operator: nodes.Tree) -> str:

@@ -80,3 +80,11 @@ def test_all_rows_are_kept_where_there_are_no_partitions() -> None:
     (finding,) = findings("SELECT LAG(v) OVER (ORDER BY v) AS w FROM S")
     assert finding.message == "nothing bounds what this remembers: all rows are kept"
     assert finding.help.startswith("order it by time, or take it over a window of time")
+
+
+def test_values_that_are_bounded_are_not_blamed() -> None:
+    few = parse_catalog(f"[streams.S]\n{COLUMNS}domain = {{ v = [1, 80] }}\n", "streams.toml")
+    (item,) = check_source(SourceText("q.sql", "SELECT a, COUNT(DISTINCT v) AS n FROM S GROUP BY a"), few)
+    (found,) = item.diagnostics
+    assert "S.a, a group's key" in found.message
+    assert not [one for one in found.related if one.file == "q.sql"]
