@@ -139,6 +139,8 @@ class Positions:
             return self._keyword_index(first, TokenType.CASE, -1), self._keyword_index(last, TokenType.END, 1)
         if isinstance(node, exp.Lateral):
             return self._keyword_index(first, TokenType.LATERAL, -1), last
+        if isinstance(node, exp.Extract):
+            return next((at for at in range(first, -1, -1) if self._text(at) == "EXTRACT"), first), last
         if isinstance(node, exp.Cast):
             return self._start_of_cast(node, first), last
         if isinstance(node, exp.Interval):

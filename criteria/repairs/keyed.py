@@ -6,6 +6,7 @@ time in the key an entry goes when its time is over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
@@ -167,9 +168,18 @@ def _is_alone(item: FromItem, partition: Sequence[exp.Expr]) -> bool:
     return any(key <= places for key in item.view.keys)
 
 
+_COME_AGAIN = re.compile(
+    "second|minute|hour|day(of(month|week|week_iso|year))?|week(day|ofyear)?|month|quarter|date_(part|format)"
+)
+"""Functions of a time, and units of EXTRACT, whose values come again and again, such as the hours of a day."""
+
+
 def _names_time(node: exp.Expr, item: FromItem) -> bool:
+    """Whether an expression goes on with time."""
     time = (item.time.name if item.time is not None else item.closing).lower()
-    return any(column.name.lower() == time for column in node.find_all(exp.Column))
+    parents = (column.parent for column in node.find_all(exp.Column) if column.name.lower() == time)
+    parts = (one.this if isinstance(one, exp.Extract) else one for one in parents)
+    return any(part is None or _COME_AGAIN.fullmatch(part.name.lower()) is None for part in parts)
 
 
 def _shown(scopes: list[SelectScope], rejected: Rejected) -> tuple[Edit, ...]:

@@ -76,9 +76,12 @@ class Layout:
     def group_key(self, select: exp.Select, key: str, shown: str, name: str) -> tuple[Edit, ...]:
         """One more key of groups, and a column that shows it."""
         block, group = self.block(select), select.args.get("group")
-        if block is None or (group is not None and not group.expressions):
+        every = group is not None and group.args.get("all")
+        if block is None or (group is not None and not group.expressions and not every):
             return ()
         item = self.item(select, f"{shown} {self.word('AS')} {name}")
+        if every:
+            return item
         if group is not None:
             return (*item, *self.one_more_key(select, key))
         space = self._break(self._token(block, TokenType.FROM))
