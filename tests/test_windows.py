@@ -26,6 +26,7 @@ from support.circuits import (
     states_of,
     with_smaller_states,
 )
+from support.profiles import MORE
 
 SECOND, DAY = 1_000_000, 86_400_000_000
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "timestamp"}
@@ -315,3 +316,33 @@ def test_windows_of_dates_are_refused() -> None:
     checked = checked_circuit(sql, CATALOG)
     assert str(checked.verdict) == "unsupported"
     assert "a window of a DATE" in checked.diagnostics[0].message
+
+
+DAILY = "(SELECT CAST(ts AS DATE) AS d, b, COUNT(*) AS n FROM S GROUP BY CAST(ts AS DATE), b)"
+DAYS_APART = {
+    "DATE_SUB": ("y.d = date_sub(t.d, 1)", "y.d = t.d - 1"),
+    "DATE_ADD": ("date_add(y.d, 2) = t.d", "y.d + 2 = t.d"),
+    "an interval": ("y.d = t.d - INTERVAL 1 DAY", "y.d = t.d - 1"),
+    "a number": ("t.d = y.d + 3", "t.d = y.d + 3"),
+    "DATEDIFF": ("datediff(t.d, y.d) = 1", "t.d - y.d = 1"),
+}
+
+
+@pytest.mark.parametrize("name", DAYS_APART)
+def test_a_day_meets_those_before(name: str) -> None:
+    sql = f"SELECT t.d, t.n - y.n AS more FROM {DAILY} AS t JOIN {DAILY} AS y ON t.b = y.b AND {{}}"
+    here, there = DAYS_APART[name]
+    checked, most = proved(sql.format(here), CATALOG)
+    assert most < 200
+    printed = 0
+    for seed in range(3 * MORE):
+        run = run_circuit(checked, random_rows(DAY // 3, seed))
+        assert in_the_end(run.printed) == in_calendar(sql.format(there), DAY // 3, seed)
+        assert run.peak <= most
+        printed += len(run.printed)
+    assert printed
+
+
+def test_days_that_are_not_apart_by_a_number_wait_for_ever() -> None:
+    sql = f"SELECT t.d, y.n FROM {DAILY} AS t JOIN {DAILY} AS y ON t.b = y.b AND y.d = date_sub(t.d, t.n)"
+    assert str(checked_circuit(sql, CATALOG).verdict) != "bounded"

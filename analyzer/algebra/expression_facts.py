@@ -25,7 +25,9 @@ from streambound.analyzer.rounded_times import RoundedTime, measured_distance
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.units_of_time import LENGTHS, TRUNCATED, UNIT_NAMES
 
-_DIV, _SECOND = "_t DIV ", LENGTHS["second"][0]
+_DIV, _SECOND, _DAY = "_t DIV ", LENGTHS["second"][0], LENGTHS["day"][0]
+_ONE_APART = {"": 1, "to_date(_t)": _DAY}
+_ADDS = {"+": 1, "-": -1, "date_add": 1, "dateadd": 1, "date_sub": -1}
 
 
 def facts_of(expression: Expression, columns: Sequence[ColumnFacts], schema: Schema) -> ColumnFacts:
@@ -93,13 +95,11 @@ def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
         case Literal():
             return ()
     function, arguments = expression.function.name, expression.arguments
+    if (found := moved(expression)) is not None:
+        return _shifted(times_of(found[0], columns), found[1])
     match function, arguments:
         case "positive", (one,):
             return times_of(one, columns)
-        case (("+" | "-"), (one, Literal(constant))) if (more := distance(constant, one.kind)) is not None:
-            return _shifted(times_of(one, columns), more if function == "+" else -more)
-        case "+", (Literal(constant), one) if (more := distance(constant, one.kind)) is not None:
-            return _shifted(times_of(one, columns), more)
         case (("unix_timestamp" | "to_unix_timestamp"), (one,)) if one.kind.family is Family.TIMESTAMP:
             return _bucket(times_of(one, columns), f"{_DIV}{_SECOND}", 2 * _SECOND - 1)  # it cuts off towards 1970
         case "div", (one, Literal(constant)) if (more := distance(constant, one.kind)) is not None and more > 0:
@@ -127,15 +127,28 @@ def _least(expression: Expression, columns: Sequence[ColumnFacts]) -> int | Frac
     return columns[int(expression.name)].values.ends[0] if isinstance(expression, Field) else None
 
 
+def moved(expression: Expression) -> tuple[Expression, int] | None:
+    """``x + c`` as x and what is added to it, as `distance` has it; None for another expression."""
+    match expression:
+        case Call(function, (one, Literal(constant))) if (sign := _ADDS.get(function.name)) is not None:
+            more = distance(constant, one.kind)
+            return None if more is None or expression.kind.family is not one.kind.family else (one, sign * more)
+        case Call(function, (Literal(constant), one)) if function.name == "+":
+            more = distance(constant, one.kind)
+            return None if more is None or expression.kind.family is not one.kind.family else (one, more)
+    return None
+
+
 def distance(constant: Folded, kind: DataType) -> int | None:
-    """A constant to add to whole numbers, or, in microseconds, an interval for timestamps; None for another one."""
+    """A constant to add to whole numbers, days to dates, microseconds to timestamps; None for another one."""
     if not isinstance(constant.value, Fraction):
         return None
-    if kind.family is Family.INTEGER and constant.kind.family is Family.INTEGER:
-        return int(constant.value)
-    if kind.family is Family.TIMESTAMP and is_interval(constant.kind):
-        return int(constant.value)
-    return None
+    number = int(constant.value)
+    if constant.kind.family is Family.INTEGER:
+        return number if kind.family in (Family.INTEGER, Family.DATE) else None
+    if not is_interval(constant.kind) or kind.family not in (Family.TIMESTAMP, Family.DATE):
+        return None
+    return number if kind.family is Family.TIMESTAMP else None if number % _DAY else number // _DAY
 
 
 def _same_numbers(kind: DataType, target: DataType) -> bool:
@@ -144,11 +157,15 @@ def _same_numbers(kind: DataType, target: DataType) -> bool:
 
 def _shifted(times: Times, more: int) -> Times:
     """``u + c`` for u: the same time, shifted; ``u DIV a + c`` is that of another one, of the bucket c further."""
-    return promises(
-        one.moved(more * int(one.function.removeprefix(_DIV)) if one.function else more)
-        for one in times
-        if not one.function or one.function == f"{_DIV}{one.width}"
-    )
+    lengths = [(one, moved_by(one.function, one.width)) for one in times]
+    return promises(one.moved(more * length) for one, length in lengths if length is not None)
+
+
+def moved_by(function: str, width: int) -> int | None:
+    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
+    if function in _ONE_APART:
+        return _ONE_APART[function]
+    return width if function == f"{_DIV}{width}" else None
 
 
 def _divided(times: Times, more: int) -> Times:

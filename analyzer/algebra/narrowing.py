@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlglot import exp
 
-from streambound.analyzer.algebra.expression_facts import distance, times_of
+from streambound.analyzer.algebra.expression_facts import distance, moved, times_of
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import NOTHING, NULL, ValueSet, between, of_values
@@ -176,8 +176,8 @@ def _constant(expression: Expression, kind: DataType) -> int | Fraction | str | 
 def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> RowFacts:
     """``left op right``: neither is NULL."""
     for side in (left, right):
-        if (moved := _moved(side)) is not None:
-            row = row.with_values(moved[0], row.columns[moved[0]].values.not_null())
+        if (place := _moved(side)) is not None:
+            row = row.with_values(place[0], row.columns[place[0]].values.not_null())
         elif _is_null(side):
             return replace(row, none=True)
     for one, its, other in ((left, op, right), (right, _FLIPPED[op], left)):
@@ -216,9 +216,9 @@ def _moved(expression: Expression) -> tuple[int, int] | None:
     match expression:
         case Field(name):
             return int(name), 0
-        case Call(function, (Field(name) as one, Literal(constant))) if function.name in ("+", "-"):
-            more = distance(constant, one.kind)
-            return None if more is None else (int(name), more if function.name == "+" else -more)
+    match moved(expression):
+        case Field(name), more:
+            return int(name), more
     return None
 
 
@@ -240,8 +240,8 @@ def _with_distance(left: Expression, right: Expression, op: str, constant: Liter
     return row if more is None else _with_column(first, op, (second[0], second[1] + more), row)
 
 
-def _with_constant(moved: tuple[int, int], op: str, constant: Literal, row: RowFacts) -> RowFacts:
-    place, more = moved
+def _with_constant(column: tuple[int, int], op: str, constant: Literal, row: RowFacts) -> RowFacts:
+    place, more = column
     kind = row.kind(place)
     value = _constant(constant, kind)
     if value is None:

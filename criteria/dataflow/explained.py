@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from streambound.analyzer import relation_queries
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.expression_facts import near_one_row
+from streambound.analyzer.algebra.expression_facts import moved_by, near_one_row
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
@@ -35,7 +35,6 @@ from streambound.criteria.dataflow.tree_nodes import (
     has_partner,
     is_said_by,
     latest,
-    moved_by,
     named_below,
     needed_inputs,
     never_changes,

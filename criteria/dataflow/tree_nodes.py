@@ -62,14 +62,6 @@ class TreeNode(Struct, frozen=True):
         return TreeNode(below, self.views, self.recursion)
 
 
-def moved_by(function: str, width: int) -> int | None:
-    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
-    if not function:
-        return 1
-    by = function.removeprefix("_t DIV ")
-    return width if by == str(width) and by != function else None
-
-
 def needed_inputs(tree: nodes.Tree) -> tuple[str, ...]:
     """The inputs without whose rows an operator has none."""
     match tree:

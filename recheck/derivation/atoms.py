@@ -25,6 +25,9 @@ from streambound.analyzer.types import DataType, Family
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 _EXACT = (Family.INTEGER, Family.DECIMAL)
+LATER, EARLIER = ("+", "date_add", "dateadd"), ("-", "date_sub")
+"""Functions that add to a value, and that subtract from it."""
+DAY = 86_400_000_000
 _ENCODED = (Family.STRING, Family.DATE, Family.TIMESTAMP)
 
 
@@ -208,9 +211,9 @@ def shifted(expression: Expression) -> tuple[int, int] | None:
     match expression:
         case Field(name):
             return int(name), 0
-        case Call(function, (Field(name) as one, Literal(constant))) if function.name in ("+", "-"):
-            more = added(constant, one.kind)
-            return None if more is None else (int(name), more if function.name == "+" else -more)
+        case Call(function, (Field(name) as one, Literal(constant))) if function.name in (*LATER, *EARLIER):
+            more = added(constant, one.kind) if expression.kind.family is one.kind.family else None
+            return None if more is None else (int(name), more if function.name in LATER else -more)
     return None
 
 
@@ -223,12 +226,15 @@ def _apart(expression: Expression) -> tuple[Expression, Expression] | None:
 
 
 def added(constant: Folded, kind: DataType) -> int | None:
-    """A constant that is added to whole numbers, or an interval to timestamps, in microseconds."""
+    """A constant that is added to whole numbers, or days to dates, or an interval to timestamps, in microseconds."""
     if not isinstance(constant.value, Fraction):
         return None
-    whole = kind.family is Family.INTEGER and constant.kind.family is Family.INTEGER
-    if whole or (kind.family is Family.TIMESTAMP and is_interval(constant.kind)):
-        return int(constant.value)
+    number = int(constant.value)
+    match kind.family, constant.kind.family is Family.INTEGER, is_interval(constant.kind):
+        case ((Family.INTEGER | Family.DATE), True, _) | (Family.TIMESTAMP, _, True):
+            return number
+        case (Family.DATE, _, True) if number % DAY == 0:
+            return number // DAY
     return None
 
 

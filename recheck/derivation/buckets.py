@@ -16,15 +16,15 @@ from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.types import Family
-from streambound.recheck.derivation.atoms import added
+from streambound.recheck.derivation.atoms import DAY, EARLIER, LATER, added
 
-_SECOND, _DAY = 1_000_000, 86_400_000_000
+_SECOND = 1_000_000
 _UNITS = {
     "second": (_SECOND, _SECOND), "minute": (60 * _SECOND, 60 * _SECOND), "hour": (3_600 * _SECOND, 3_600 * _SECOND),
-    "day": (_DAY, _DAY), "dd": (_DAY, _DAY), "week": (7 * _DAY, 7 * _DAY),
-    "month": (28 * _DAY, 31 * _DAY), "mm": (28 * _DAY, 31 * _DAY), "mon": (28 * _DAY, 31 * _DAY),
-    "quarter": (90 * _DAY, 92 * _DAY), "year": (365 * _DAY, 366 * _DAY), "yyyy": (365 * _DAY, 366 * _DAY),
-    "yy": (365 * _DAY, 366 * _DAY),
+    "day": (DAY, DAY), "dd": (DAY, DAY), "week": (7 * DAY, 7 * DAY),
+    "month": (28 * DAY, 31 * DAY), "mm": (28 * DAY, 31 * DAY), "mon": (28 * DAY, 31 * DAY),
+    "quarter": (90 * DAY, 92 * DAY), "year": (365 * DAY, 366 * DAY), "yyyy": (365 * DAY, 366 * DAY),
+    "yy": (365 * DAY, 366 * DAY),
 }  # fmt: skip
 """The shortest and the longest that a unit of the calendar may be, in microseconds."""
 _ENDS = ("start", "end", "last")
@@ -41,6 +41,13 @@ class FunctionOfTime(Struct, frozen=True):
     unit: str | None = None
     """The unit to whose period's begin it leads."""
     later: int = 0
+
+    @property
+    def apart(self) -> int | None:
+        """How far apart the times of two values are of which one is the next; None where that differs."""
+        if self.name == "to_date(_t)":
+            return DAY
+        return 1 if not self.name else self.width if self.division == self.width else None
 
 
 THE_TIME = FunctionOfTime()
@@ -61,15 +68,16 @@ def computed(
     if inner is None or not isinstance(expression, Call):
         return None
     value, constant = values[0], next((one.constant for one in arguments if isinstance(one, Literal)), None)
-    more = None if constant is None else added(constant, value.kind)
+    same = value.kind.family is expression.kind.family
+    more = None if constant is None or not same else added(constant, value.kind)
     text = constant.value if constant is not None and isinstance(constant.value, str) else ""
     families = value.kind.family, expression.kind.family
     match expression.function.name, len(arguments), value is arguments[0]:
         case "positive", 1, _:
             return inner
-        case "+", 2, _ if more is not None:
+        case name, 2, first if name in LATER and (first or name == "+") and more is not None:
             return _shifted(inner, more)
-        case "-", 2, True if more is not None:
+        case name, 2, True if name in EARLIER and more is not None:
             return _shifted(inner, -more)
         case "div", 2, True if more is not None and more > 0:
             positive = isinstance(value, Field) and least is not None and least >= 0
@@ -92,10 +100,8 @@ def computed(
 
 
 def _shifted(found: FunctionOfTime, more: int) -> FunctionOfTime | None:
-    """The same time, ``more`` later; for a bucket of DIV, in buckets, if all have one length."""
-    if found.name and found.division != found.width:
-        return None
-    return replace(found, later=found.later + more * (found.division or 1))
+    """The same time, so many later values of it."""
+    return None if found.apart is None else replace(found, later=found.later + more * found.apart)
 
 
 def _divided(found: FunctionOfTime, by: int, positive: bool) -> FunctionOfTime | None:

@@ -133,9 +133,8 @@ def _equal(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claime
     more = next((c for x, y, c in said if (x, y) == (claim.column, other) and (y, x, -c) in said), None)
     if atoms.equal(part, node.row) == {claim.column, other}:
         more = 0
-    length = 1 if not fact.function.name else fact.function.division
-    exact = not more or (length is not None and length == fact.function.width)
-    if more is None or not exact or node.row[claim.column].type != node.row[other].type:
+    length = fact.function.apart
+    if more is None or (more and length is None) or node.row[claim.column].type != node.row[other].type:
         raise RejectedError("a column that equals no other one")
     return fact.moved(fact.source, more * (length or 0), more * (length or 0))
 
