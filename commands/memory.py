@@ -66,7 +66,7 @@ class Heap(click.ParamType[str]):
 @click.option("--share", "shares", type=Share(), multiple=True, metavar="NAME=NUMBER",
               help="With --random: how frequent a stream is beside the others, which have 1.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What --random follows.")
-@click.option("--batches", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Micro-batches.")
+@click.option("--batches", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Micro-batches.")
 @click.option(
     "--heap", type=Heap(), default="512m", show_default=True, help="On Spark: Java's heap, for each of the two."
 )
