@@ -67,8 +67,7 @@ class AggregateOf(Struct, frozen=True):
             return self._array(rows)
         if len(self.arguments) > 1:
             return self._best_by(rows)
-        found = ((_ordered(argument), weight) for argument, weight in self._weighted(rows))
-        values = sorted(found, reverse=self.descending)
+        values = sorted(self._weighted(rows), key=lambda one: _ordered(one[0]), reverse=self.descending)
         return _GENERAL[self.name](values, self.parameter) if values else None
 
     def _best_by(self, rows: ZSet) -> Value:
@@ -185,33 +184,25 @@ _LINEAR: dict[str, LinearFunction] = {
 
 # --- all others ------------------------------------------------------------------------------------------------------
 
-Weighted = list[tuple[tuple[Fraction, bytes, str], int]]
+Weighted = list[tuple[Fraction | str, int]]
 """Values in their order, least first, with how often each is there."""
 
 
-def _ordered(value: Fraction | str) -> tuple[Fraction, bytes, str]:
+def _ordered(value: Fraction | str) -> tuple[Fraction, bytes]:
     """A number or a text, to be sorted; texts by their bytes in UTF-8, as Spark has them."""
-    return (Fraction(0), value.encode(), value) if isinstance(value, str) else (value, b"", "")
-
-
-def _plain(ordered: tuple[Fraction, bytes, str], texts: bool) -> Value:
-    return ordered[2] if texts else ordered[0]
-
-
-def _is_text(values: Weighted) -> bool:
-    return any(raw for (_, raw, _), _ in values)
+    return (Fraction(0), value.encode()) if isinstance(value, str) else (value, b"")
 
 
 def _least(values: Weighted, parameter: Fraction | None) -> Value:
-    return _plain(values[0][0], _is_text(values))
+    return values[0][0]
 
 
 def _greatest(values: Weighted, parameter: Fraction | None) -> Value:
-    return _plain(values[-1][0], _is_text(values))
+    return values[-1][0]
 
 
-def _at(values: Weighted, index: int) -> Fraction:
-    for (value, _, _), weight in values:
+def _at(values: Weighted, index: int) -> Fraction | str:
+    for value, weight in values:
         index -= weight
         if index < 0:
             return value
@@ -222,7 +213,7 @@ def _continuous(values: Weighted, parameter: Fraction | None) -> Value:
     """The percentile between the two rows that it lies between."""
     place = (sum(weight for _, weight in values) - 1) * (Fraction(1, 2) if parameter is None else parameter)
     low, high = math.floor(place), math.ceil(place)
-    below, above = _at(values, low), _at(values, high)
+    below, above = _number([_at(values, low)]), _number([_at(values, high)])
     return _double(below + (above - below) * (place - low))
 
 
@@ -234,10 +225,10 @@ def _discrete(values: Weighted, parameter: Fraction | None) -> Value:
 
 def _most_frequent(values: Weighted, parameter: Fraction | None) -> Value:
     """The first, in order, of the values that are there most often."""
-    found = Counter[tuple[Fraction, bytes, str]]()
+    found = Counter[Fraction | str]()
     for value, weight in values:
         found[value] += weight
-    return _plain(max(found, key=found.__getitem__), _is_text(values))
+    return max(found, key=found.__getitem__)
 
 
 _GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
