@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from streambound.synopsis_exec.circuit_plan import PlannedCircuit
     from streambound.synopsis_exec.job_file import CompiledJob
     from streambound.synopsis_exec.period_job import CompiledPeriodJob
-    from streambound.synopsis_exec.plan_ir import Plan
+    from streambound.synopsis_exec.plan_ir import JobPlan
     from streambound.synopsis_exec.verify import Verification
     from streambound.temporal.statement import SeqStatement
     from streambound_runtime.dataframes import Finished
@@ -213,9 +213,7 @@ def job_of(
         raise
 
 
-def _compiled(
-    plan: Plan | PlannedCircuit, checked: Checked, catalog: Catalog, placement: str | None, tick: str
-) -> CompiledJob:
+def _compiled(plan: JobPlan, checked: Checked, catalog: Catalog, placement: str | None, tick: str) -> CompiledJob:
     """The job, which writes punctuations where its sink takes them, or else what the statement asks for."""
     from streambound.criteria.dataflow.decision import JudgedOperators
     from streambound.criteria.dataflow.judge import judge
@@ -324,7 +322,7 @@ def verification(
     from streambound.synopsis_exec.verify import verify
     from streambound_runtime.promises import QuarantineLimit
 
-    plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
+    plan: JobPlan = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
     plan = replace(plan, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
     job = compiled(plan, tick="timestamp")
     rows = recorded(plan, folder) if folder is not None else None
@@ -340,27 +338,23 @@ def verification(
     return verify(job, original, rows, seed, runs, on_trial, on_step)
 
 
-def _reference(
-    checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit
-) -> StatementReference | PeriodReference | str:
+def _reference(checked: Checked, catalog: Catalog, plan: JobPlan) -> StatementReference | PeriodReference | str:
     """The statement as the reference evaluator takes it, or in words why it does not."""
     from streambound.incremental.translation.views import Untranslatable
     from streambound.recheck.oracle.reference import StatementReference, circuit_of
     from streambound.recheck.oracle.reference_periods import PeriodReference
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 
     try:
         if checked.blocks is not None:
             block = _snapshots(checked.blocks, catalog)
             assert block.snapshots is not None, "a block is evaluated at points of time"
             return PeriodReference.of(block.tree, catalog, block.snapshots)
-        final = isinstance(plan, PlannedCircuit) and plan.circuit.final
-        return StatementReference(circuit_of(checked.statement, catalog), catalog, final)
+        return StatementReference(circuit_of(checked.statement, catalog), catalog, plan.final)
     except Untranslatable as error:
         return f"the reference evaluator does not know the query: {error}"
 
 
-def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:
+def batch_statement(checked: Checked, catalog: Catalog, plan: JobPlan) -> BatchStatement:
     """The statement as Spark takes it as a batch query; ``plan`` is its plan."""
     from streambound.analyzer.algebra.to_sql import to_sql
     from streambound.analyzer.lower import lower

@@ -29,7 +29,7 @@ from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.micro_batches import write_batches
 from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed, judging
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan
 from streambound.synopsis_exec.recorded import Row, read_rows
 from streambound.synopsis_exec.runner import run_embedded
 from streambound_runtime.decoding.row_text import MOST_SHOWN
@@ -72,7 +72,7 @@ class Bench(Struct, frozen=True):
     """Hears what is done next, in words."""
 
     @property
-    def plan(self) -> Plan | PlannedCircuit:
+    def plan(self) -> JobPlan:
         """The job's plan."""
         return self.compiled.plan
 
@@ -96,8 +96,7 @@ class Bench(Struct, frozen=True):
         batches = write_batches(place / "in", relations, _in_batches([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         summary = self.run_job({option: str(place / name) for option, name in names.items()})
-        judged = self.plan.judged if isinstance(self.plan, PlannedCircuit) else {}
-        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", judged))
+        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", self.plan.judged))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
@@ -136,14 +135,14 @@ def on_spark(compiled: CompiledJob, statement: BatchStatement, on_step: Callable
 
 
 def _on_spark(
-    plan: Plan | PlannedCircuit, statement: BatchStatement
+    plan: JobPlan, statement: BatchStatement
 ) -> Callable[[SparkSession, BatchStatement, Path, Path], BatchComparison]:
     """The function that compares the output of a job of such a plan with batch queries."""
     if statement.snapshots is not None:
         return compare_lineages if statement.snapshots.lineages else compare_snapshots
     if not isinstance(plan, PlannedCircuit):
         return compare
-    return compare_final if plan.circuit.final else compare_prefixes
+    return compare_final if plan.final else compare_prefixes
 
 
 class Quarantined(Struct, frozen=True):

@@ -9,10 +9,8 @@ from typing import Any
 
 from streambound.analyzer.algebra.valid_rows import read_as_of
 from streambound.analyzer.columns import Column
-from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
-from streambound.analyzer.user_functions import UserFunction
 from streambound.criteria.dataflow.state import Combinations, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
@@ -22,7 +20,7 @@ from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.kept_results import check_columns, refused
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
-from streambound.synopsis_exec.plan_ir import Input, Plan, ReadsInputs
+from streambound.synopsis_exec.plan_ir import Input, JobPlan, Plan
 from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
 from streambound_runtime.engine.block import SqlBlock, state_name
@@ -41,54 +39,48 @@ from streambound_runtime.engine.plan import (
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
-from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
+from streambound_runtime.promises import PeriodContract
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCircuit(ReadsInputs):
-    """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCircuit(JobPlan):
+    """The plan of a circuit, of which ``blocks`` are the joins; ``plans`` are those of the operators, by name.
 
-    ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the operators' blocks, by name.
     ``empty`` says that it is decided that there never is a result.
     """
 
-    name: str
-    sql: str
-    query_sha256: str
-    contract_sha256: str
-    columns: tuple[Column, ...]
-    inputs: tuple[Input, ...]
-    blocks: tuple[Plan, ...]
+    blocks: tuple[Plan, ...] = ()
     circuit: CircuitPlan
     bound: CircuitBound
-    computed: tuple[Input, ...] = ()
-    sink: Sink | None = None
     judged: Mapping[str, JudgedConditions] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
-    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
-    functions: tuple[UserFunction, ...] = ()
+
+    @property
+    def final(self) -> bool:
+        """As its circuit."""
+        return self.circuit.final
+
+    @property
+    def watched(self) -> tuple[circuit_plan.EndedKeysNode, ...]:
+        """Those of its circuit."""
+        return self.circuit.watched
 
     @property
     def changing(self) -> list[circuit_plan.ChangesNode]:
-        """The relations that change."""
+        """Those of its circuit."""
         nodes = [one.node for one in self.circuit.operators if isinstance(one, NativeNode)]
         return [node for node in nodes if isinstance(node, circuit_plan.ChangesNode)]
 
     @property
     def closing(self) -> list[circuit_plan.TimeBucket]:
-        """The buckets of time after which groups, or rows of a set, are forgotten."""
+        """Those of its groups and sets."""
         buckets = [one.bucket for one in self.circuit.operators if isinstance(one, SqlGroup | SqlCounts)]
         return [bucket for bucket in buckets if bucket is not None]
 
     @property
-    def distinct(self) -> bool:
-        """Results have multiplicities."""
-        return False
-
-    @property
     def periods(self) -> dict[str, PeriodContract]:
-        """The contracts that a SEQ block needs of its streams and relations, by name; empty for other statements."""
+        """Those of its inputs."""
         judged = {} if self.circuit.timed else {item.name: item.period for item in self.inputs}
         return {name: period for name, period in judged.items() if period is not None}
 
@@ -130,17 +122,17 @@ def plan_of(
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
     return PlannedCircuit(
-        statement.name,
-        statement.sql,
-        sha256(statement.sql.encode()).hexdigest(),
-        sha256("".join(sorted({block.contract_sha256 for block in blocks})).encode()).hexdigest(),
-        columns,
-        tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
-        blocks,
-        circuit,
-        bound,
-        inputs_of([*(item for block in blocks for item in block.computed), *made.computed]),
-        sink,
+        name=statement.name,
+        sql=statement.sql,
+        query_sha256=sha256(statement.sql.encode()).hexdigest(),
+        contract_sha256=sha256("".join(sorted({block.contract_sha256 for block in blocks})).encode()).hexdigest(),
+        columns=columns,
+        inputs=tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
+        blocks=blocks,
+        circuit=circuit,
+        bound=bound,
+        computed=inputs_of([*(item for block in blocks for item in block.computed), *made.computed]),
+        sink=sink,
         plans=made.plans,
         quarantine=catalog.quarantine,
         functions=catalog.functions,

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import JobPlan, Plan
 from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
 from streambound_runtime.job import NAMES
 from streambound_runtime.spec import JobSpec
@@ -30,16 +29,16 @@ _WIDTH = 120
 class CompiledJob:
     """A query's plan, and its job as the runtime runs it."""
 
-    plan: Plan | PlannedCircuit
+    plan: JobPlan
     job: JobSpec
 
     @property
     def synopsis(self) -> Plan:
         """The plan of a select-project-join query; raises NotExecutableError for another one."""
-        if isinstance(self.plan, PlannedCircuit):
-            what = f"{self.plan.name} is more than joins, of which this is not there yet"
-            raise NotExecutableError(what, remedy="compile it, and compare its output with batch SQL")
-        return self.plan
+        if isinstance(self.plan, Plan):
+            return self.plan
+        what = f"{self.plan.name} is more than joins, of which this is not there yet"
+        raise NotExecutableError(what, remedy="compile it, and compare its output with batch SQL")
 
     @property
     def name(self) -> str:
@@ -76,18 +75,18 @@ def other_runtimes(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob(_ANY_RUNTIME) if file.name != RUNTIME)
 
 
-def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> CompiledJob:
+def compiled(plan: JobPlan, forced: str | None = None, tick: str = BATCH) -> CompiledJob:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
     return CompiledJob(plan, job_spec(plan, forced, tick))
 
 
-def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
+def job_text(job: JobSpec, query: JobPlan) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
     what = "each result once" if query.distinct else "results with their multiplicities"
     what = f"the row of each {', '.join(job.key)}" if job.key else what
     needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
     entries = query.bound.entries.text
-    if isinstance(query, PlannedCircuit) and query.bound.grows:
+    if query.bound.grows and not isinstance(query, Plan):
         memory = "Memory: no bound."
     elif query.bound.grows:
         memory = f"Memory: no bound; at most {entries} entries, n_S being the rows of S."

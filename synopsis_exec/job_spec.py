@@ -19,7 +19,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, sink_specs, tests_of
 from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
 from streambound.synopsis_exec.placement import placement
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
 from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
@@ -34,7 +34,7 @@ BATCH, TIMESTAMP = "batch", "timestamp"
 """What a job does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
 
 
-def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
+def job_spec(plan: JobPlan, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
     relations = {item.name.lower(): item.name for item in plan.relations}
     if isinstance(plan, PlannedCircuit):
@@ -44,6 +44,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
         texts = (printed(runs.operators), *(item.query for item in plan.computed))
         layout = sha256("\n".join(texts).encode()).hexdigest()
     else:
+        assert isinstance(plan, Plan), "there are no others"
         declared = partial(_declared, plan, relations)
         tables = [declared(item) for item in plan.inputs]
         kept, layout = plan.kept, layout_sha256(plan)

@@ -25,13 +25,12 @@ from streambound.criteria.size import Size
 from streambound.recheck.oracle.spark_batch import BatchStatement, batch_session
 from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec import memory_processes
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.memory_processes import Load, Native, Sample, kept, samples_of
 from streambound.synopsis_exec.native_run import NativeRun, run_join, run_operators
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import JobPlan, Plan
 from streambound.synopsis_exec.recorded_streams import rows_in, write_feed
 from streambound.synopsis_exec.runner import check_spark, failure
 from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
@@ -159,9 +158,8 @@ def measure(
         run = _native(folder, compiled, beside, load, counted, lambda rows: on_rows("native", rows))
         native, results, unknown = None if run is None else run.native, None, ""
         if isinstance(beside, BatchStatement) and summary is not None:
-            final = isinstance(plan, PlannedCircuit) and plan.circuit.final
             try:
-                results, others = compared(beside, folder, final, run)
+                results, others = compared(beside, folder, plan.final, run)
             except StreamboundError as error:
                 unknown = error.message
             else:
@@ -189,7 +187,7 @@ def _native(
     return run_join(folder, beside, inputs, load, on_rows)
 
 
-def _number(plan: Plan | PlannedCircuit, size: Size, feed: Feed, counted: CountedRows) -> int | None:
+def _number(plan: JobPlan, size: Size, feed: Feed, counted: CountedRows) -> int | None:
     """A size's value for some streams; None where it is of relations that Spark computes of others."""
     known = sizes(plan, size, feed.relations, counted.rates, counted.brought)
     return size.at(known) if size.symbols <= known.keys() else None

@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan
 from streambound.synopsis_exec.recorded import input_files, lines_of, read_rows
 from streambound.synopsis_exec.recorded_streams import write_part
 
@@ -35,7 +34,7 @@ class Rows:
         return sum(len(lines) for part in (self.streams, self.relations) for lines in part.values())
 
 
-def recorded(plan: Plan | PlannedCircuit, folder: Path) -> Rows:
+def recorded(plan: JobPlan, folder: Path) -> Rows:
     """The rows of a directory, as `run --input` takes it. Raises InputError for a file that cannot be read."""
     lines = {
         item.name: [row for file in input_files(item.name, folder) for row in lines_of(file)] for item in plan.inputs

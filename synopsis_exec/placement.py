@@ -21,7 +21,7 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.plan_ir import BranchPlan, JobPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.counts import SqlCounts
@@ -48,7 +48,7 @@ Places = Mapping[int, Columns]
 """The streams' columns that always have the same value as an operator's column, by its place."""
 
 
-def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = None) -> Placement:
+def placement(job: JobSpec, query: JobPlan, forced: str | None = None) -> Placement:
     """The placement of a job; raises UsageError for a ``forced`` one that it cannot have."""
     of_joins = isinstance(query, Plan)
     no_state = _remembered(query) if isinstance(query, Plan) else "its operators are more than joins"
@@ -71,7 +71,7 @@ def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = N
     return Placement(where, why, columns, BUCKETS) if where == "buckets" else Placement(where, why)
 
 
-def _how_large(plan: Plan | PlannedCircuit) -> tuple[bool, str]:
+def _how_large(plan: JobPlan) -> tuple[bool, str]:
     """Whether there may be many entries, or nobody knows how many; and that in words."""
     entries = plan.bound.entries
     if plan.bound.grows:
@@ -110,15 +110,16 @@ class _Demand:
     options: Sequence[Columns] = ()
 
 
-def _key(job: JobSpec, query: Plan | PlannedCircuit) -> tuple[Mapping[str, str] | None, str]:
+def _key(job: JobSpec, query: JobPlan) -> tuple[Mapping[str, str] | None, str]:
     """A column of each stream such that all states can be split by it; or why there is none."""
     if unique := [stream.name for stream in job.streams if stream.unique]:
         return None, f"the keys of {', '.join(unique)} that come once are kept together"
     if isinstance(query, Plan):
         return _key_of_joins(job, query)
+    assert isinstance(query, PlannedCircuit), "there are no others"
     if counted := [relation.name for relation in job.streams if relation.relation]:
         return None, f"the rows of {', '.join(counted)} are counted together"
-    if query.circuit.watched or any(stream.period is not None for stream in job.streams):
+    if query.watched or any(stream.period is not None for stream in job.streams):
         return None, "punctuations and contracts of several rows are kept together"
     return _searched(job, _Dividing(job, query.plans).demands(query.circuit.operators))
 

@@ -87,7 +87,6 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         inputs=inputs,
         computed=made,
         branches=branches,
-        several=len(sizes.branches) > 1,
         bound=sizes,
         stamp=stamp(split),
         counters=catalog.counters,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streambound.analyzer.boundedness import Facts
@@ -16,7 +17,9 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.judged import CircuitBound
 from streambound.criteria.large_bound import rows_in_words
+from streambound.criteria.periods.parts import JudgedConditions
 from streambound.criteria.projected_time import Stamp
 from streambound.criteria.size import Size
 from streambound.criteria.synopsis import Synopsis
@@ -24,6 +27,7 @@ from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Way
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
+from streambound_runtime.operators import circuit_plan
 from streambound_runtime.promises import (
     KEPT_BY_DEFAULT,
     STRICT,
@@ -72,11 +76,25 @@ class Input:
         return tuple(column for column in self.columns if column.expression)
 
 
-class ReadsInputs:
-    """The streams and relations that a plan's job reads."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPlan:
+    """What a job does: the streams and relations that it reads, and the bound of what it remembers.
 
-    __slots__ = ()
+    ``contract_sha256`` covers what of the declarations that the query uses a saved state depends on: not where rows
+    come from or go, or what becomes of bad ones. ``computed`` are relations that are computed of others.
+    """
+
+    name: str
+    sql: str
+    query_sha256: str
+    contract_sha256: str
+    columns: tuple[Column, ...]
     inputs: tuple[Input, ...]
+    bound: QueryBound | CircuitBound
+    computed: tuple[Input, ...] = ()
+    sink: Sink | None = None
+    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
+    functions: tuple[UserFunction, ...] = ()
 
     @property
     def streams(self) -> tuple[Input, ...]:
@@ -109,6 +127,53 @@ class ReadsInputs:
     def time_family(self) -> Family:
         """Whether application time is an integer or a timestamp."""
         return self.time_type.family
+
+    # What joins alone do not have:
+
+    @property
+    def blocks(self) -> tuple[Plan, ...]:
+        """The joins that it is made of: itself, where it is nothing more."""
+        return ()
+
+    @property
+    def distinct(self) -> bool:
+        """Whether each result comes once; else results have multiplicities."""
+        return False
+
+    @property
+    def final(self) -> bool:
+        """Whether results are printed when they no longer change, and not their changes."""
+        return False
+
+    @property
+    def changing(self) -> Sequence[circuit_plan.ChangesNode]:
+        """The relations that change."""
+        return ()
+
+    @property
+    def closing(self) -> Sequence[circuit_plan.TimeBucket]:
+        """The buckets of time after which groups, or rows of a set, are forgotten."""
+        return ()
+
+    @property
+    def watched(self) -> tuple[circuit_plan.EndedKeysNode, ...]:
+        """The keys that punctuations end."""
+        return ()
+
+    @property
+    def periods(self) -> Mapping[str, PeriodContract]:
+        """The contracts that a SEQ block needs of its streams and relations, by name; empty for other statements."""
+        return {}
+
+    @property
+    def judged(self) -> Mapping[str, JudgedConditions]:
+        """The conditions under which a SEQ block judges rows of a stream beside others, by its name."""
+        return {}
+
+    @property
+    def ends(self) -> Mapping[str, int]:
+        """The streams that are finite in the query, each with its last timestamp wherever it is."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,36 +270,27 @@ class BranchPlan:
         return groups, tuple(filter(first_meet, self.joins))
 
 
-@dataclass(frozen=True, slots=True)
-class Plan(ReadsInputs):
-    """Everything the generated job does.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(JobPlan):
+    """The plan of a select-project-join query.
 
-    ``contract_sha256`` covers what of the declarations that the query uses a saved state depends on: not where rows
-    come from or go, or what becomes of bad ones. ``several`` says that the query was split
-    into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
-    are forgotten. ``kept`` is of what results are computed. Of a block below an aggregate, results carry ``sums``, or
-    the set ``repeats`` what it has returned. ``computed`` are relations that are computed of others.
+    ``stamp`` says when a set's results are forgotten. ``kept`` is of what results are computed. Of a block below an
+    aggregate, results carry ``sums``, or the set ``repeats`` what it has returned.
     """
 
-    name: str
-    sql: str
-    query_sha256: str
-    contract_sha256: str
     distinct: bool
-    columns: tuple[Column, ...]
-    inputs: tuple[Input, ...]
     branches: tuple[BranchPlan, ...]
-    several: bool
     bound: QueryBound
     stamp: Stamp | None = None
     counters: Counters = Counters.BIGINT
-    sink: Sink | None = None
-    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     kept: KeptResults | None = None
     sums: tuple[str, ...] = ()
     repeats: bool = False
-    computed: tuple[Input, ...] = ()
-    functions: tuple[UserFunction, ...] = ()
+
+    @property
+    def blocks(self) -> tuple[Plan, ...]:
+        """Itself."""
+        return (self,)
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
@@ -243,7 +299,7 @@ class Plan(ReadsInputs):
 
     @property
     def ends(self) -> dict[str, int]:
-        """The streams that are finite in the query, each with its last timestamp wherever it is."""
+        """Those of all branches."""
         ends: dict[str, int] = {}
         for branch in self.branches:
             for alias, end in branch.facts.finite_streams.items():
@@ -258,4 +314,4 @@ class Plan(ReadsInputs):
 
     def table_name(self, number: int, table: SynopsisTable) -> str:
         """A table's name, with its branch's 1-based number where there are several branches."""
-        return f"{number}:{table.name}" if self.several else table.name
+        return f"{number}:{table.name}" if len(self.bound.branches) > 1 else table.name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from streambound.analyzer.types import Family
+from streambound.criteria.judged import CircuitBound
 from streambound.criteria.tables import Stored, SynopsisTable
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.plan_ir import BranchPlan, JobPlan, Plan
 from streambound_runtime.decoding.reasons import a_type, shown
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.text import printed
@@ -14,9 +14,9 @@ from streambound_runtime.text import printed
 _RESULTS = "results: those already returned"
 
 
-def plan_text(plan: Plan | PlannedCircuit) -> str:
+def plan_text(plan: JobPlan) -> str:
     """The plan, as a job has it: what is computed, kept and relied on, where it is, and the operators that run."""
-    kind = "circuit" if isinstance(plan, PlannedCircuit) else "set" if plan.distinct else "bag"
+    kind = ("set" if plan.distinct else "bag") if isinstance(plan, Plan) else "circuit"
     job = job_spec(plan)
     lines = [f"plan of {plan.name}: {kind}, M = {plan.rows_in_words(plan.bound.entries) or plan.bound.entries.text}"]
     lines += [f"  compute {sentence}" for sentence in computed_in_words(plan)]
@@ -29,7 +29,7 @@ def plan_text(plan: Plan | PlannedCircuit) -> str:
     )
 
 
-def computed_in_words(plan: Plan | PlannedCircuit) -> list[str]:
+def computed_in_words(plan: JobPlan) -> list[str]:
     """One phrase per column that Spark computes: of which rows, what, and of which type."""
     found = [
         f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
@@ -43,30 +43,24 @@ def computed_in_words(plan: Plan | PlannedCircuit) -> list[str]:
     return found
 
 
-def kept_in_words(plan: Plan | PlannedCircuit) -> list[str]:
+def kept_in_words(plan: JobPlan) -> list[str]:
     """One sentence per table or state: what it is, per what, for how long, at most how much."""
-    if isinstance(plan, PlannedCircuit):
-        return _states_in_words(plan)
-    sentences = [sentence for branch in plan.branches for sentence in _tables(plan, branch)]
-    return [*sentences, _RESULTS] if plan.distinct else sentences
-
-
-def _states_in_words(plan: PlannedCircuit) -> list[str]:
-    """One sentence per state."""
+    if isinstance(plan, Plan):
+        sentences = [sentence for branch in plan.branches for sentence in _tables(plan, branch)]
+        return [*sentences, _RESULTS] if plan.distinct else sentences
     found = []
-    for state in plan.bound.states:
+    for state in plan.bound.states if isinstance(plan.bound, CircuitBound) else ():
         at_most = "" if plan.bound.grows else f"; {plan.at_most(state.size)}"
         each = f"one for each {', '.join(state.keys)}, " if state.keys else ""
         found.append(f"{state.name}: {each}dropped {state.freed}{at_most}")
     return found
 
 
-def promises_in_words(plan: Plan | PlannedCircuit) -> list[str]:
+def promises_in_words(plan: JobPlan) -> list[str]:
     """The promises that the job relies on but cannot check."""
-    periods = plan.periods.items() if isinstance(plan, PlannedCircuit) else ()
     return [
         f"that no {period.variable} of {name} returns after its row has ended: keys are checked among valid rows"
-        for name, period in periods
+        for name, period in plan.periods.items()
         if period.variable and any(stream.name == name for stream in plan.streams)
     ]
 

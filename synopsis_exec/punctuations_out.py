@@ -15,7 +15,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit, watching
 from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.kept_results import ADDED, check_columns, refused
 from streambound.synopsis_exec.made_operators import keys_of
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan
 from streambound_runtime import spec
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.plan import CircuitPlan
@@ -25,7 +25,7 @@ from streambound_runtime.results import punctuation_types
 
 
 def compiled_with_punctuations(
-    plan: Plan | PlannedCircuit,
+    plan: JobPlan,
     statement: Statement,
     catalog: Catalog,
     judgement: Judgement | None,
@@ -45,11 +45,10 @@ def compiled_with_punctuations(
         what = f"the query cannot be placed in {forced}: punctuations come after the rows they are about"
         raise UsageError(what, remedy="leave out --placement")
     final = statement.other_mode is not None
-    watched = plan.circuit.watched if isinstance(plan, PlannedCircuit) else ()
     passing, keys = list[EndedKeysNode](), list[spec.KeyColumns]()
     for key, places in passed_keys(judgement, final) if judgement is not None else ():
         name = keys_of(key.stream, key.marked)
-        node = next((one for one in watched if one.name == name), None)
+        node = next((one for one in plan.watched if one.name == name), None)
         if node is None and (node := _passed_on(name, plan.inputs)) is not None:
             passing.append(node)
         columns = tuple(plan.columns[place].name for place in places)
@@ -63,7 +62,7 @@ def compiled_with_punctuations(
     query = sha256(f"{job.job.saved.query} and {told} of {passing}".encode()).hexdigest()
     whole = replace(
         job.job,
-        plan=replace(job.job.plan, watched=(*watched, *passing)),
+        plan=replace(job.job.plan, watched=(*plan.watched, *passing)),
         told=told,
         placement=place,
         saved=replace(job.job.saved, query=query),

@@ -17,11 +17,11 @@ from streambound.analyzer.values import to_json
 from streambound.synopsis_exec.ended_rows import is_punctuation
 from streambound.synopsis_exec.expression_values import as_text
 from streambound.synopsis_exec.feeds import Feed
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan
 from streambound_runtime.promises import UPDATE, ChangeRecords
 
 if TYPE_CHECKING:
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+    pass
 
 FIRST_MODIFIED = 1_000_000_000
 """When the first file of a stream was modified, in seconds since 1970; each later one a second after it.
@@ -62,9 +62,7 @@ def write_part(folder: Path, name: str, number: int, lines: Sequence[str]) -> No
     os.utime(file, (FIRST_MODIFIED + number, FIRST_MODIFIED + number))
 
 
-def write_relations(
-    folder: Path, plan: Plan | PlannedCircuit, relations: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> None:
+def write_relations(folder: Path, plan: JobPlan, relations: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """The relations, each as one file in a directory of its own."""
     for item in plan.relations:
         line = line_writer(item)
@@ -73,7 +71,7 @@ def write_relations(
 
 def write_feed(
     folder: Path,
-    plan: Plan | PlannedCircuit,
+    plan: JobPlan,
     feed: Feed,
     tuples: int,
     batches: int,

@@ -66,7 +66,7 @@ def _synopsis(plan: Plan, name: str) -> tuple[str, ...]:
     for branch in plan.branches:
         for table in branch.tables:
             if plan.table_name(branch.number, table) == name and not table.ages:
-                prefix = f"{branch.number}:" if plan.several else ""
+                prefix = f"{branch.number}:" if len(plan.bound.branches) > 1 else ""
                 stream = _newest(branch, table.streams) or "{" + ", ".join(table.streams) + "}"
                 return f"{prefix}s_n^{stream}", f"{prefix}s_p^{stream}"
     return (name,)

@@ -8,9 +8,8 @@ from typing import Any
 
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.size import Size
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.ended_rows import is_punctuation
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import JobPlan
 
 _LAST = 100
 """Rows of each stream that are kept: some of them a query uses."""
@@ -23,13 +22,13 @@ class CountedRows:
     rows of each finite stream: the least and the greatest values that it brings. Punctuations of keys do not count.
     """
 
-    def __init__(self, plan: Plan | PlannedCircuit) -> None:
+    def __init__(self, plan: JobPlan) -> None:
         self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
         self.ending = {stream.name: stream for stream in plan.streams if stream.ends_keys}
         self.latest = 0
         self.last_rows = {name: deque[dict[str, Any]](maxlen=_LAST) for name in self.times}
         self.rates = dict.fromkeys(self.times, 0)
-        self.ends = plan.ends if isinstance(plan, Plan) else {}
+        self.ends = plan.ends
         self.brought: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {name: ({}, {}) for name in self.ends}
 
     def pass_on(self, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -55,9 +54,7 @@ Brought = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of relations, or of streams until they end."""
 
 
-def sizes(
-    plan: Plan | PlannedCircuit, size: Size, relations: Brought, rates: Mapping[str, int], streams: Brought
-) -> dict[str, int]:
+def sizes(plan: JobPlan, size: Size, relations: Brought, rates: Mapping[str, int], streams: Brought) -> dict[str, int]:
     """The symbols of a size for some streams and relations; where there are no values an extreme is 0.
 
     ``streams`` are tuples that finite streams brought until their ends, those with extreme values among them.

@@ -34,7 +34,7 @@ from streambound.recheck.periods.validate import seq_proved
 from streambound.reports.outcome import outcome
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import JobPlan
 from streambound.synopsis_exec.simulate import operator_of_circuit, replay, rows_as_delta
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
@@ -176,7 +176,7 @@ def run_circuit(checked: Checked, rows: Rows, final: bool = False, ticks: Ticks 
     return run_plan(circuit_plan(checked, final), rows, ticks)
 
 
-def run_plan(plan: Plan | PlannedCircuit, rows: Rows, ticks: Ticks = 3) -> CircuitRun:
+def run_plan(plan: JobPlan, rows: Rows, ticks: Ticks = 3) -> CircuitRun:
     """A statement's job over rows of integers, without Spark.
 
     In random ticks, about so many, in those with these last timestamps, or, for None, in one a timestamp.
@@ -195,7 +195,7 @@ def run_plan(plan: Plan | PlannedCircuit, rows: Rows, ticks: Ticks = 3) -> Circu
     return CircuitRun(Counter({row: n for row, n in found.items() if n}), tuple(entries), tuple(ends))
 
 
-def encoded_rows(plan: Plan | PlannedCircuit, rows: Rows) -> dict[str, list[dict[str, Any]]]:
+def encoded_rows(plan: JobPlan, rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table, and of each relation that is computed, with what is derived of them."""
     items = (*plan.inputs, *plan.computed)
     given = {item.name: [dict(row) for row in rows.get(item.name, ())] for item in items}
