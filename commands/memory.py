@@ -19,9 +19,7 @@ from streambound.jobs import batch_statement, decision_of, planned_circuit
 if TYPE_CHECKING:
     from streambound.analyzer.query import Query
     from streambound.recheck.oracle.spark_batch import BatchStatement
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-    from streambound.synopsis_exec.feeds import Feed
-    from streambound.synopsis_exec.plan_ir import Plan
+    from streambound.synopsis_exec.plan_ir import JobPlan
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own operators"}
 
@@ -101,7 +99,7 @@ def memory(
     """
     from streambound.criteria.check import find_statement
     from streambound.reports.memory_report import memory_json, memory_lines
-    from streambound.synopsis_exec.feeds import in_order
+    from streambound.synopsis_exec.feeds import feed, in_order
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.memory import measure
     from streambound.synopsis_exec.memory_processes import Load
@@ -112,7 +110,7 @@ def memory(
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
     circuit = planned_circuit(checked, catalog)
     beside: Query | BatchStatement | None = None
-    plan: Plan | PlannedCircuit
+    plan: JobPlan
     if circuit is not None:  # what is generated goes nowhere
         plan, assumed = in_order(replace(circuit, sink=None))
         beside = batch_statement(checked, catalog, plan) if checked.blocks is None else None
@@ -125,14 +123,14 @@ def memory(
     if out is not None:
         _check_plot()
     stream = "adversarial" if adversarial else "random"
-    feed = _feed(plan, None if adversarial else seed, dict(shares), tuples)
+    sent = feed(plan, None if adversarial else seed, tuples, dict(shares))
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     job = compiled(plan)
     on_spark = runs_on_spark(job, {"input": "in"}, engine)
     stages = {"writing": tuples, "job": tuples} | ({"native": native} if on_spark else {})
     with _progress(stages) as on_rows:
-        found = measure(job, beside, feed, stream, load, on_rows, assumed, on_spark)
+        found = measure(job, beside, sent, stream, load, on_rows, assumed, on_spark)
     if form == "json":
         show_literal(memory_json(found))
     else:
@@ -141,25 +139,6 @@ def memory(
         _write(out, found)
     if not (found.constant and found.right):
         raise SystemExit(1)
-
-
-def _feed(plan: Plan | PlannedCircuit, seed: int | None, shares: dict[str, float], tuples: int) -> Feed:
-    """The adversary's streams, or random ones by a seed."""
-    from streambound.analyzer.errors import UsageError
-    from streambound.synopsis_exec.circuit_feed import circuit_feed
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-    from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
-    from streambound.synopsis_exec.period_feed import period_feed
-
-    if isinstance(plan, PlannedCircuit):
-        if not plan.periods:
-            return circuit_feed(plan, seed, shares, tuples)
-        if shares:
-            raise UsageError("--share is not for rows with periods: they come as fast as they may")
-        return period_feed(plan, seed, tuples)
-    if seed is None:
-        return adversarial_feed(plan)
-    return random_feed(plan, seed, shares, timestamps=tuples // len(plan.streams))
 
 
 def _check_shares(shares: tuple[tuple[str, float], ...], streams: list[str], adversarial: bool) -> None:

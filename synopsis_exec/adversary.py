@@ -42,14 +42,14 @@ REPEATED = 32
 """Solutions that are tried with several values of what only expressions read."""
 
 
-def first_timestamp(plan: Plan) -> int:
-    """When the streams start: with time itself, or so that finite streams are not over yet."""
+def first_timestamp(plan: Plan, before: int = MOST_TIMESTAMPS // 2) -> int:
+    """When the streams start: with time itself, or some time ``before`` a finite stream is over."""
     facts = [branch.facts for branch in plan.branches]
     starts = [int(f.closure.interval(f.time(s))[0] or 0) for f in facts for s in f.later]
     ends = [end for f in facts for end in f.finite_streams.values()]
-    if plan.time_family is Family.INTEGER or not ends:
+    if not ends:
         return max(0, min(starts, default=0))
-    return max(*starts, min(ends) - MOST_TIMESTAMPS // 2)
+    return max([min(ends) - before, *([0] if plan.time_family is Family.INTEGER else starts)])
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -23,7 +24,7 @@ from streambound.synopsis_exec.plan_ir import Input
 
 _TEXT, _NUMBER = re.compile(r"'((?:[^'\\]++|\\.?)*+)(?:'|\Z)"), re.compile(r"(?<![\w.'`])\d{1,9}(?![\w.'`])")
 _FEW = range(10)
-_DAY, _NOON = 19_723, parse_timestamp("2024-01-01 12:30:00")
+_DAY, START, _NOON = 19_723, parse_timestamp("2024-01-01 00:00:00"), parse_timestamp("2024-01-01 12:30:00")
 """2024 begins."""
 
 
@@ -135,7 +136,7 @@ def as_text(value: Any, kind: DataType) -> str:
 
 Row = dict[str, Any]
 _TEXTS = ("", "a", "b")
-_SMALL_NUMBERS = range(4)
+_SMALL = 4
 _MOST_STANDING = 24
 
 
@@ -148,9 +149,8 @@ def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input],
         values = {}
         for place, column in enumerate(relation.declared):
             kind, value = given.get(column.name.lower(), (None, None))
-            small = _small(relation, place)
             same = kind == column.type and fits_column(column, value)
-            values[column.name] = value if same else small[(number + place) % len(small)]
+            values[column.name] = value if same else numbered_value(column, (number + place) % _SMALL)
         found.append((relation.name, values))
     return found
 
@@ -158,10 +158,10 @@ def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input],
 def standing_rows(relation: Input, given: Mapping[str, Sequence[Row]], most: int) -> list[Row]:
     """Rows for a relation that has none, with values that occur in the other tables."""
     axes = []
-    for place, column in enumerate(relation.declared):
+    for column in relation.declared:
         seen = [row[column.name] for rows in given.values() for row in rows[:_MOST_STANDING] if column.name in row]
         fine = dict.fromkeys(value for value in seen if value is not None and fits_column(column, value))
-        axes.append([*list(fine)[: len(_SMALL_NUMBERS)], *_small(relation, place)[:2]])
+        axes.append([*list(fine)[:_SMALL], *(numbered_value(column, number) for number in range(2))])
     size = max(map(len, axes), default=1)
     rows = [[axis[(number + number // size * place) % len(axis)] for place, axis in enumerate(axes)]
             for number in range(min(_MOST_STANDING, most))]  # fmt: skip
@@ -169,19 +169,30 @@ def standing_rows(relation: Input, given: Mapping[str, Sequence[Row]], most: int
     return [dict(zip(names, row, strict=True)) for row in dict.fromkeys(map(tuple, rows))]
 
 
-def _small(relation: Input, place: int) -> Sequence[Any]:
-    column = relation.declared[place]
-    if column.domain is not None and column.domain.values:
-        return column.domain.values
-    if column.domain is not None and column.domain.low is not None:
-        return (column.domain.low, column.domain.high)
+def numbered_value(column: Column, number: int) -> Any:
+    """One of the values of a column, each of which has a number; where there are fewer they come again.
+
+    >>> from streambound.analyzer.types import parse_type
+    >>> [numbered_value(Column("a", parse_type("string")), number) for number in (0, 1, 7)]
+    ['', 'a', 'v7']
+    """
+    domain = column.domain
+    if domain is not None and domain.values:
+        return domain.values[number % len(domain.values)]
+    if domain is not None and domain.low is not None:
+        low, high = cast("int | Fraction", domain.low), cast("int | Fraction", domain.high)
+        found = low + number % (int(high - low) + 1)
+        return float(found) if column.type.family is Family.FLOAT else int(found)
     match column.type.family:
         case Family.STRING:
-            return _TEXTS
+            return _TEXTS[number] if number < len(_TEXTS) else f"v{number}"[: column.type.length]
         case Family.FLOAT:
-            return [float(number) for number in _SMALL_NUMBERS]
+            return number / 2
         case Family.BOOLEAN:
-            return (0, 1)
+            return number % 2
+        case Family.TIMESTAMP:
+            return START + number * MICROSECONDS
         case Family.OTHER:
-            return nested_texts(column.type)
-    return _SMALL_NUMBERS
+            texts = nested_texts(column.type)
+            return texts[number % len(texts)]
+    return number

@@ -1,38 +1,55 @@
-"""Endless streams that fit a query and its catalog, in order of time: adversarial ones, and random ones.
+"""Endless streams that fit a plan and its catalog, in order of time: adversarial ones, and random ones.
 
-Both are made of tuples that satisfy the query's conditions (`adversary.pools`). The adversary sends all of them, as
-many as may share a timestamp; the random feed picks among them and changes some values, so that other tuples come too.
+Both are made of tuples that satisfy the conditions of the plan's joins (`adversary.pools`), and last several times as
+long as its longest window, bucket of time or period, so that what waits ends again and again. The adversary sends all
+tuples, as many as may share a timestamp, valid as long as they may be; the random feed picks among them and changes
+some values, so that other tuples come, too. Columns that no condition reads have a hundred values. Changes of relations
+are among the rows, and punctuations that end keys, of which there are ever new ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from heapq import heappop, heappush
+from itertools import count, islice, zip_longest
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
-from streambound.criteria.contract import fits_column
+from streambound.analyzer.values import decode
+from streambound.criteria.contract import fits_column, value_range
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
-from streambound.synopsis_exec.expression_values import expression_values, nested_texts
-from streambound.synopsis_exec.matches import Match, matches
-from streambound.synopsis_exec.pace import Pace, in_partitions, pace, within_rates
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.changing_rows import GeneratedChanges
+from streambound.synopsis_exec.ended_rows import EndlessKeys
+from streambound.synopsis_exec.expression_values import START, expression_values, numbered_value
+from streambound.synopsis_exec.pace import Pace, in_partitions, pace
+from streambound.synopsis_exec.period_rows import with_periods
+from streambound.synopsis_exec.plan_ir import Input, JobPlan, Plan
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.operators.circuit_plan import ChangesNode
+from streambound_runtime.promises import PeriodContract
 
-if TYPE_CHECKING:
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-
-P = TypeVar("P", Plan, "PlannedCircuit")
+P = TypeVar("P", bound=JobPlan)
 PHASE = 512
 """Timestamps after which the adversary changes its way: all tuples in turn, or the first ones again and again."""
 MODERATE_RATE = 4
+EACH = 24
+"""Rows of a relation that no joins read, and for which no number is declared."""
+_TIMES = 8
+"""About how often the longest window or bucket fits into the streams."""
+_VALUES = 100
+"""Values of columns without conditions; of the narrowest integers there are not many more."""
 _WIDE = 1000
-_START = parse_timestamp("2024-01-01 00:00:00")
-_TEXTS = ("", "a", "b", "text 0001")
+_DELETES = 0.2
+"""The share of changes that are deletes, once a relation is full."""
+_STEPS = 16
+"""Timestamps for which rows are valid, or more, where they may be for ever."""
+_TRIED = 16
+"""Rows that are looked at for one that no valid row conflicts with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,101 +76,131 @@ def in_order(plan: P) -> tuple[P, tuple[str, ...]]:
     return replace(plan, inputs=tuple(inputs)), told
 
 
-def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
-    """The tuples of `adversary.pools`, without an end: all of them in turn, then the first ones again and again."""
-    relations, tuples = pools(plan)
-    return Feed(relations, in_partitions(plan.streams, _flood(plan, tuples, rate)))
+def feed(plan: JobPlan, seed: int | None, tuples: int, shares: Mapping[str, float] | None = None) -> Feed:
+    """The adversary's streams, or random ones by a ``seed``, whose ``shares`` are their relative frequencies.
 
-
-def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[tuple[str, Row]]:
-    first, allowed = first_timestamp(plan), pace(plan, rate)
-    for step in count():
-        again = step // PHASE % 2 == 1
-        for stream in plan.streams:
-            pool, most = tuples[stream.name] or [_nulls(stream)], allowed.rows[stream.name]
-            for place in range(min(most, len(pool)) if again else most):
-                row = pool[place if again else (step * most + place) % len(pool)]
-                yield stream.name, {**row, str(stream.timestamp): first + step * allowed.step}
-
-
-def _nulls(stream: Input) -> Row:
-    """The tuple that a stream sends where none can be part of a result."""
-    return {column.name: None for column in stream.declared if column.name != stream.timestamp}
-
-
-# --- random -----------------------------------------------------------------------------------------------------------
-
-
-def random_feed(
-    plan: Plan, seed: int, shares: Mapping[str, float] | None = None, few: int | None = None, timestamps: int = 1000
-) -> Feed:
-    """Random streams; the same seed gives the same ones.
-
-    ``shares`` are the streams' relative frequencies, 1 by default; ``few`` is the number of different tuples of
-    each stream, so that many of them match; ``timestamps`` is about how many will be needed, so that finite
-    streams end halfway.
+    ``tuples`` is about how many will be asked for. Raises UsageError where time, or values of a key that ends, are over
+    before.
     """
-    random = Random(seed)
-    relations, tuples = pools(plan, random)
-    if few is not None:
-        tuples = {name: random.sample(pool, min(few, len(pool))) for name, pool in tuples.items()}
-        relations = {name: random.sample(pool, min(few, len(pool))) for name, pool in relations.items()}
-    rows = _random(plan, random, tuples, dict(shares or {}), timestamps)
-    return Feed(relations, in_partitions(plan.streams, rows))
+    random = None if seed is None else Random(f"feed {seed}")
+    relations, found = _pools(plan, random)
+    if plan.periods:
+        relations = with_periods(plan.relations, plan.periods, relations, random or Random("relations"))
+    allowed, start = _clock(plan, random, tuples)
+    values = constants(plan)
+    made = {
+        item.name: rows_of(
+            item, found[item.name], _free(plan, item), values, random, allowed.rows[item.name],
+            plan.periods.get(item.name),
+        )
+        for item in plan.streams
+    }  # fmt: skip
+    _check_calendar(plan, start + allowed.step * (tuples // sum(allowed.rows.values())), tuples)
+    changes = {node.table: _changes(plan, node, random) for node in plan.changing}
+    valid = {
+        name: _Valid(one, one.longest or allowed.step * max(_STEPS, 2 * (one.most or 0) // allowed.rows[name]))
+        for name, one in plan.periods.items()
+        if name in made
+    }
+
+    def row(stream: Input, now: int) -> Row | None:
+        if stream.name in changes:
+            return changes[stream.name](now)
+        if stream.name in valid:
+            _check_calendar(plan, now + valid[stream.name].longest, tuples)
+            return valid[stream.name].next(made[stream.name], now, random)
+        return {**next(made[stream.name]), str(stream.timestamp): now}
+
+    keys = EndlessKeys(plan.streams, random)
+    rows = keys.pass_on(in_time(plan.streams, allowed, start, shares or {}, random, row))
+    return Feed(relations, in_partitions(plan.streams, rows), keys.endings if plan.final else None)
 
 
-def matching_rows(
-    plan: Plan, seed: int, few: int | None, each: int
-) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
-    """Rows of relations, and about ``each`` rows of each stream in order of time: whole matches among random rows.
+def _pools(plan: JobPlan, random: Random | None) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """Rows of relations, and different tuples of streams, those of all joins in turn."""
+    found = [pools(block, random) for block in different_blocks(plan)]
+    streams = {item.name: _in_turn(mine.get(item.name, ()) for _, mine in found) for item in plan.streams}
+    relations = {
+        item.name: _in_turn(static.get(item.name, ()) for static, _ in found)[: item.rows] for item in plan.relations
+    }
+    known = sorted({v for rows in streams.values() for row in rows for v in row.values() if isinstance(v, int)})
+    fill(plan, relations, known, random or Random("relations"))
+    return relations, streams
 
-    Some rows of matches come twice. At the end time goes on for longer than all windows, so that entries are dropped.
+
+def _in_turn(several: Iterable[Sequence[Row]]) -> list[Row]:
+    """Different rows: the first one of each, the second ones, and so on."""
+    rows = (row for rows in zip_longest(*several) for row in rows if row is not None)
+    return [*{tuple(row.values()): row for row in rows}.values()]
+
+
+def fill(plan: JobPlan, relations: dict[str, list[Row]], known: Sequence[int], random: Random) -> None:
+    """Give rows to the relations that no joins read; ``known`` are integers that other rows have."""
+    for item in plan.relations:
+        if not relations[item.name]:
+            most = EACH if item.rows is None else min(EACH, item.rows)
+            relations[item.name] = [
+                {column.name: shared_value(column, known, random) for column in item.declared} for _ in range(most)
+            ]
+
+
+def shared_value(column: Column, known: Sequence[int], random: Random) -> Any:
+    """A value of a column that other rows may share; sometimes NULL."""
+    if random.random() < 0.05:
+        return None
+    if known and column.domain is None and column.type.family is Family.INTEGER:
+        return random.choice([*known, 0, 1])
+    return numbered_value(column, random.randrange(4 if column.domain is None else _WIDE))
+
+
+def different_blocks(plan: JobPlan) -> list[Plan]:
+    """The joins in a plan, each query once."""
+    found: list[Plan] = []
+    for block in plan.blocks:
+        if not any([b.branch for b in block.branches] == [b.branch for b in known.branches] for known in found):
+            found.append(block)
+    return found
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+def _clock(plan: JobPlan, random: Random | None, tuples: int) -> tuple[Pace, int]:
+    """How many rows may come at how distant timestamps, and the first one."""
+    if any(contract.high is not None for contract in plan.periods.values()):
+        what = f"{plan.name} is over a [time] domain that ends, and what is measured are endless streams"
+        raise UsageError(what, remedy="leave the end out, as in domain = [0]")
+    rate = RATE if random is None else MODERATE_RATE
+    steps = max(1, tuples // sum(pace(plan, rate).rows.values()))
+    allowed = pace(plan, rate, -(-_TIMES * _longest(plan) // steps))
+    return allowed, _start(plan, allowed.step * steps // 2)
+
+
+def _check_calendar(plan: JobPlan, end: int, tuples: int) -> None:
+    """Raise UsageError for a time that the plan's type does not have."""
+    last = value_range(plan.time_type)[1]
+    if last is not None and end > last:
+        what = f"the times of {plan.name} end with {decode(last, plan.time_type)}, before {tuples:,} tuples"
+        raise UsageError(what, remedy="ask for fewer: --tuples")
+
+
+def _longest(plan: JobPlan) -> int:
+    """The longest window, bucket or period that the plan speaks of; 1 where there is none."""
+    buckets = [bucket.size + bucket.delay for bucket in plan.closing]
+    periods = [contract.longest for contract in plan.periods.values() if contract.longest is not None]
+    return max([*buckets, *periods, *(length for block in plan.blocks for length in lengths(block))], default=1)
+
+
+def _start(plan: JobPlan, before: int) -> int:
+    """When streams start: some time before a finite one ends.
+
+    After 0: what is not later than that is late to Spark before it has seen a row.
     """
-    random = Random(f"matches {seed}")
-    feed = random_feed(plan, seed, few=few, timestamps=each)
-    noise = list(islice(feed.rows, each * len(plan.streams)))
-    times = {stream.name: str(stream.timestamp) for stream in plan.streams}
-    moments = sorted({row[times[name]] for name, row in noise})
-    tick, number = _tick(plan), max(2 * len(plan.branches), each // 4)
-    early = moments[: max(1, len(moments) // 2)]
-    relations: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
-    planted: list[tuple[str, Row]] = []
-    for match in islice(matches(plan, random, early, tick), number):
-        planted += _planted(random, plan, match, relations)
-    for name, mine in relations.items():
-        mine += feed.relations[name][: max(0, _most_rows(plan, name) - len(mine))]
-    late = moments[-1] + _widest(plan) + tick
-    last = [(name, {**row, times[name]: late + tick * step}) for step in (0, 1) for name, row in dict(noise).items()]
-    rows = within_rates(plan.streams, [*planted, *noise, *last])
-    return relations, sorted(rows, key=lambda pair: pair[1][times[pair[0]]])
-
-
-def _planted(random: Random, plan: Plan, match: Match, relations: dict[str, list[Row]]) -> Iterator[tuple[str, Row]]:
-    """A match's rows of streams, those of relations added to these; nothing where a relation would have too many."""
-    added = {name: [*mine] for name, mine in relations.items()}
-    for name, row in match:
-        if name in added and row not in added[name]:
-            added[name].append(row)
-    if all(len(mine) <= _most_rows(plan, name) for name, mine in added.items()):
-        relations.update(added)
-        for pair in match:
-            yield from [pair] * (random.choice((1, 1, 1, 2)) if pair[0] not in relations else 0)
-
-
-def _most_rows(plan: Plan, relation: str) -> int:
-    declared = next(item.rows for item in plan.relations if item.name == relation)
-    return RATE if declared is None else declared
-
-
-def _random(
-    plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
-) -> Iterator[tuple[str, Row]]:
-    allowed, constants = pace(plan, MODERATE_RATE, _tick(plan)), _constants(plan)
-
-    def row(stream: Input, now: int) -> Row:
-        return {**_row(random, stream, tuples[stream.name], constants), str(stream.timestamp): now}
-
-    return in_time(plan.streams, allowed, _start(plan, allowed.step * timestamps // 2), shares, random, row)
+    ends = any(block.ends for block in plan.blocks)
+    first = [first_timestamp(block, before) for block in plan.blocks]
+    first += [contract.low for contract in plan.periods.values() if contract.low is not None]
+    first += [START] if plan.time_family is Family.TIMESTAMP and not ends else []
+    return max(first, default=0) + 1
 
 
 def in_time(
@@ -177,17 +224,6 @@ def in_time(
         now += allowed.step * (1 if random is None else random.choice((1, 1, 1, 2, 5)))
 
 
-def _tick(plan: Plan) -> int:
-    """The distance of timestamps: a fraction of the shortest window, or the clock's natural unit."""
-    unit = MICROSECONDS if plan.time_family is Family.TIMESTAMP else 1
-    return max(1, min(lengths(plan), default=4 * unit) // 4)
-
-
-def _widest(plan: Plan) -> int:
-    """The sum of all windows, since one match may span several."""
-    return sum(lengths(plan))
-
-
 def lengths(plan: Plan) -> list[int]:
     """The distances of timestamps that the query mentions."""
     branches = [item.branch for item in plan.branches]
@@ -199,30 +235,64 @@ def lengths(plan: Plan) -> list[int]:
     ]
 
 
-def compared_columns(blocks: Sequence[Plan]) -> set[str]:
-    """The columns that occur in conditions."""
-    return {
-        branch.column(side).name
-        for branch in (one.branch for block in blocks for one in block.branches)
-        for atom in branch.atoms
-        if isinstance(atom, Comparison)
-        for side in (atom.left, atom.right)
-        if side is not None
-    }
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _start(plan: Plan, before: int) -> int:
-    """When the streams start: not before time does, and some time before a finite stream ends."""
-    ends = [end for item in plan.branches for end in item.facts.finite_streams.values()]
-    if ends:
-        return max(0, min(ends) - before) if plan.time_family is Family.INTEGER else min(ends) - before
-    return _START if plan.time_family is Family.TIMESTAMP else first_timestamp(plan)
+def rows_of(
+    item: Input,
+    pool: Sequence[Row],
+    free: Sequence[Column],
+    values: Mapping[Family, Sequence[Any]],
+    random: Random | None,
+    most: int,
+    contract: PeriodContract | None = None,
+) -> Iterator[Row]:
+    """A stream's rows without times, of a pool, with other values in ``free`` columns, without an end.
+
+    Some ``values`` are changed at random; without that ``most`` rows come at a time. Keys of lineages are new ones.
+    """
+    nothing: Row = {column.name: None for column in item.declared}
+    read, kinds = expression_values(item), {column.name: column.type.family for column in item.declared}
+    changed = [column for column in item.declared if column not in free and column.name != item.timestamp]
+    for number in count():
+        row, place = nothing, number // max(1, len(pool)) + number
+        if random is not None:
+            row, place = random.choice(pool) if pool else nothing, random.randrange(_VALUES)
+        elif pool:
+            step, among = divmod(number, most)
+            row = pool[(among if step // PHASE % 2 == 1 else number) % len(pool)]
+        found = {**nothing, **row, **{column.name: numbered_value(column, place % _VALUES) for column in free}}
+        for column in changed if random is not None else ():
+            if random is not None and (random.random() < 0.2 or not pool):
+                near = read.get(column.name, values.get(column.type.family, ()))
+                found[column.name] = _other(random, column, found[column.name], pool, near)
+        if contract is not None and contract.variable:
+            found[contract.variable] = f"k {number}" if kinds[contract.variable] is Family.STRING else number
+            found[contract.probability] = 0.5 if contract.certain == 1 else contract.certain // 2
+        yield found
 
 
-def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
-    """The query's constants and their neighbours, at which a wrong comparison shows."""
+def _other(random: Random, column: Column, value: Any, pool: Sequence[Row], near: Sequence[Any]) -> Any:
+    """Another value of a column: of another tuple, a constant, any, or NULL; the old one where that does not fit."""
+    found = value
+    match random.randrange(8):
+        case 0:
+            found = None
+        case 1 | 2 if pool:
+            found = random.choice(pool)[column.name]
+        case 3 | 4 | 5 if near:
+            found = random.choice(near)
+        case 6 if isinstance(value, int | float):
+            found = value + random.choice((-1, 1))
+        case _:
+            found = numbered_value(column, random.choice((random.randrange(4), random.randrange(_WIDE))))
+    return found if fits_column(column, found) else value
+
+
+def constants(plan: JobPlan) -> dict[Family, Sequence[Any]]:
+    """The constants of joins and their neighbours, at which a wrong comparison shows."""
     found: dict[Family, dict[Any, None]] = {}
-    for branch in (item.branch for item in plan.branches):
+    for branch in (item.branch for block in plan.blocks for item in block.branches):
         for atom in branch.atoms:
             if isinstance(atom, Comparison) and atom.right is None and not branch.is_time(atom.left):
                 mine = found.setdefault(branch.column(atom.left).type.family, {})
@@ -231,50 +301,80 @@ def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
     return {family: list(values) for family, values in found.items()}
 
 
-def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, Sequence[Any]]) -> Row:
-    """A tuple of the pool, some of its values changed."""
-    read = expression_values(stream)
-    columns = [column for column in stream.declared if column.name != stream.timestamp]
-    chosen = random.choice(pool) if pool else _nulls(stream)
-    return {
-        column.name: _other(
-            random, column, chosen[column.name], pool, read.get(column.name, constants.get(column.type.family, ()))
-        )
-        if random.random() < 0.2 or not pool
-        else chosen[column.name]
-        for column in columns
-    }
+def _free(plan: JobPlan, item: Input) -> list[Column]:
+    """The columns of a stream that may have any values, because no condition reads them."""
+    branches = [one.branch for block in plan.blocks for one in block.branches]
+    read = [branch.column(one) for branch in branches for atom in branch.atoms for one in atom.attributes]
+    told, texts = {str(item.timestamp), *(column.name for column in read)}, {column.expression for column in read}
+    if (contract := plan.periods.get(item.name)) is not None:
+        told |= {contract.begin, contract.end, contract.variable, contract.probability}
+    return [
+        column
+        for column in item.declared
+        if column.name not in told and column.domain is None and column.type.family is not Family.OTHER
+        if not any(quoted(column.name) in text for text in texts)
+    ]
 
 
-def _other(random: Random, column: Column, value: Any, pool: Sequence[Row], constants: Sequence[Any]) -> Any:
-    """Another value of a column: of another tuple, a constant, any, or NULL; the old one where that does not fit."""
-    found = value
-    match random.randrange(8):
-        case 0:
-            found = None
-        case 1 | 2 if pool:
-            found = random.choice(pool)[column.name]
-        case 3 | 4 | 5 if constants:
-            found = random.choice(constants)
-        case 6 if isinstance(value, int | float):
-            found = value + random.choice((-1, 1))
-        case _:
-            found = _any(random, column)
-    return found if fits_column(column, found) else value
+def _changes(plan: JobPlan, node: ChangesNode, random: Random | None) -> Callable[[int], Row | None]:
+    """The next change of a relation at a time.
+
+    The adversary's has as many rows as there may be, the random one no more than values of a stream's columns.
+    """
+    item = next(item for item in plan.streams if item.name == node.table)
+    most = node.most or _VALUES
+    most = most if random is None else min(most, _VALUES)
+    chosen = random or Random(node.table)
+    relation = GeneratedChanges(node, str(item.timestamp), most, chosen, _DELETES, fills=True)
+    columns = [column for column in item.declared if column.name in node.columns]
+    numbers = count()
+
+    def value(column: Column, number: int) -> Any:
+        if column.domain is not None:
+            return shared_value(column, (), chosen)
+        if column.name in node.key:
+            return numbered_value(column, number % most)
+        return numbered_value(column, number % _VALUES if random is None else random.randrange(_VALUES))
+
+    def change(now: int) -> Row | None:
+        number = next(numbers) if random is None else random.randrange(most)
+        return relation.change(now, {column.name: value(column, number) for column in columns})
+
+    return change
 
 
-def _any(random: Random, column: Column) -> Any:
-    if column.domain is not None and column.domain.values:
-        return random.choice(column.domain.values)
-    match column.type.family:
-        case Family.STRING:
-            return random.choice(_TEXTS)
-        case Family.FLOAT:
-            return random.randrange(-_WIDE, _WIDE) / 2
-        case Family.BOOLEAN:
-            return random.randrange(2)
-        case Family.TIMESTAMP:
-            return _START + random.randrange(_WIDE) * MICROSECONDS
-        case Family.OTHER:
-            return random.choice(nested_texts(column.type))
-    return random.randrange(_WIDE)
+# --- periods ----------------------------------------------------------------------------------------------------------
+
+
+class _Valid:
+    """The rows that are valid, as far as contracts need them; each for ``longest`` or a random time."""
+
+    def __init__(self, contract: PeriodContract, longest: int) -> None:
+        self.contract, self.longest = contract, longest
+        self.keys = [columns for _, columns in contract.unique]
+        self.latest: list[dict[tuple[Any, ...], int]] = [{} for _ in self.keys]
+        self.ends: list[int] = []
+
+    def next(self, rows: Iterator[Row], now: int, random: Random | None) -> Row | None:
+        """One of the next rows, valid from now on; None where there are as many as may be, or all conflict."""
+        while self.ends and self.ends[0] <= now:
+            heappop(self.ends)
+        if self.contract.most is not None and len(self.ends) >= self.contract.most:
+            return None
+        end = now + (self.longest if random is None else random.randint(1, self.longest))
+        placed = ({**row, self.contract.begin: now, self.contract.end: end} for row in islice(rows, _TRIED))
+        return next(filter(self._takes, placed), None)
+
+    def _takes(self, row: Row) -> bool:
+        """Whether a row breaks no contract where not all are valid; then it is valid, too."""
+        begin, end = row[self.contract.begin], row[self.contract.end]
+        values = [tuple(row[name] for name in key) for key in self.keys]
+        if any(latest.get(key, begin) > begin for key, latest in zip(values, self.latest, strict=True)):
+            return False
+        heappush(self.ends, end)
+        for key, latest in zip(values, self.latest, strict=True):
+            latest[key] = end
+            if len(latest) > 4 * len(self.ends) + _TRIED:
+                for old in [one for one, last in latest.items() if last <= begin]:
+                    del latest[old]
+        return True

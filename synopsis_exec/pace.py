@@ -10,11 +10,11 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.values import Value
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, JobPlan
 from streambound_runtime.promises import Partitions
 
 if TYPE_CHECKING:
-    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+    pass
 
 Row = dict[str, Any]
 
@@ -27,7 +27,7 @@ class Pace:
     step: int
 
 
-def pace(plan: Plan | PlannedCircuit, rate: int, tick: int = 1) -> Pace:
+def pace(plan: JobPlan, rate: int, tick: int = 1) -> Pace:
     """As many rows as may share a timestamp, or ``rate`` where nothing says so, and a step of at least ``tick``.
 
     Of an interval of the length ``per`` with ``rows`` rows ``rows // n`` timestamps have ``n`` rows each.

@@ -6,7 +6,7 @@ This is a reading of the catalog of its own, row by row; a job's is `streambound
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar
 
@@ -209,10 +209,3 @@ def _placed(row: Row, contract: PeriodContract, moments: Sequence[int], random: 
         case 1 if contract.longest is not None:
             end = begin + contract.longest + 1
     return {**row, contract.begin: begin, contract.end: None if random.randrange(60) == 0 else end}
-
-
-def by_time(streams: Sequence[Input], rows: Mapping[str, list[Row]]) -> Iterator[tuple[str, Row]]:
-    """The rows of all streams in order of time."""
-    times = {item.name: str(item.timestamp) for item in streams}
-    found = [(name, row) for name, mine in rows.items() if name in times for row in mine]
-    yield from sorted(found, key=lambda pair: int(pair[1][times[pair[0]]]))

@@ -28,23 +28,16 @@ from streambound.recheck.oracle.reference_periods import PeriodReference
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.bench import Bench, Item, Trial, here, on_spark
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
-from streambound.synopsis_exec.feeds import matching_rows
+from streambound.synopsis_exec.finite_rows import finite_rows
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import BatchedLines, Rows, cut
-from streambound.synopsis_exec.pace import within_rates
-from streambound.synopsis_exec.period_rows import by_time, with_periods
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import JobPlan
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound_runtime.engine.group import SqlGroup
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""
-FEW = 8
-"""Different tuples of each generated stream, apart from changed ones."""
-COMBINATIONS = 100_000
-"""About how many combinations of tuples the statement over generated streams looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,42 +131,25 @@ def _bench(
     return on_spark(compiled, statement, on_step)
 
 
-def gives_nothing(plan: Plan | PlannedCircuit) -> bool:
+def gives_nothing(plan: JobPlan) -> bool:
     """Whether no rows ever give a result: none are joined, and what a circuit computes of none has none."""
+    joined = not all(map(never_joins, plan.blocks))
     if not isinstance(plan, PlannedCircuit):
-        return never_joins(plan)
+        return not joined
     of_none = any(isinstance(one, SqlGroup) and not one.keys for one in plan.circuit.operators)
     given = plan.computed or any(item.kind is Kind.RELATION for item in plan.inputs)
-    joined = not plan.circuit.timed or not all(map(never_joins, plan.blocks))
-    return plan.empty or not (of_none or given or joined)
+    return plan.empty or not (of_none or given or joined or not plan.circuit.timed)
 
 
-def generated(plan: Plan | PlannedCircuit, seed: int) -> Rows:
+def generated(plan: JobPlan, seed: int) -> Rows:
     """Rows that fit the query and the catalog, so few that batch SQL can join them all: matches among random rows."""
-    relations, rows = _of_circuit(plan, seed) if isinstance(plan, PlannedCircuit) else _matching(plan, seed)
+    relations, rows = finite_rows(plan, seed)
     writers = {item.name: line_writer(item) for item in plan.inputs}
     streams: dict[str, list[bytes]] = {item.name: [] for item in plan.streams}
     for name, row in rows:
         streams[name].append(writers[name](row).rstrip("\n").encode())
     found = {n: [writers[n](row).rstrip("\n").encode() for row in mine] for n, mine in relations.items()}
     return Rows(streams, found)
-
-
-def _of_circuit(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
-    relations, rows = circuit_rows(plan, seed)
-    if not plan.periods:
-        return relations, rows
-    given = {item.name: [row for name, row in rows if name == item.name] for item in plan.streams} | relations
-    found = with_periods(plan.inputs, plan.periods, given, Random(f"periods {seed}"))
-    arriving = within_rates(plan.streams, by_time(plan.streams, found))
-    return {item.name: found[item.name] for item in plan.relations}, arriving
-
-
-def _matching(plan: Plan, seed: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
-    most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
-    each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
-    few = None if any(item.derived for item in plan.inputs) else FEW  # of which Spark lets through who knows how many
-    return matching_rows(plan, seed, few=few, each=each)
 
 
 def _items(rows: Rows, batches: BatchedLines) -> list[Item]:

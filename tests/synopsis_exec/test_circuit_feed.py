@@ -11,11 +11,10 @@ import pytest
 from streambound.analyzer.errors import UsageError
 from streambound.api import catalog_of
 from streambound.jobs import planned_circuit
-from streambound.synopsis_exec.circuit_feed import circuit_feed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.circuit_rows import circuit_rows
 from streambound.synopsis_exec.ended_rows import counting
-from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.feeds import Feed, feed
+from streambound.synopsis_exec.finite_rows import finite_rows
 from support.catalogs import streams
 from support.product import checked
 from support.punctuated import bids
@@ -45,13 +44,13 @@ def _plan(sql: str, catalog: dict[str, Any] = CATALOG) -> PlannedCircuit:
     return plan
 
 
-def _rows(feed: Feed, number: int) -> list[tuple[str, dict[str, Any]]]:
-    return list(islice(feed.rows, number))
+def _rows(sent: Feed, number: int) -> list[tuple[str, dict[str, Any]]]:
+    return list(islice(sent.rows, number))
 
 
 @pytest.mark.parametrize("seed", [None, 3])
 def test_rows_meet_within_the_interval_and_come_in_order(seed: int | None) -> None:
-    rows = _rows(circuit_feed(_plan(LEFT), seed, {}, 2000), 2000)
+    rows = _rows(feed(_plan(LEFT), seed, 2000), 2000)
     times = [row["ts"] for _, row in rows]
     assert times == sorted(times) and times[0] > 0
     left, right = ([row for name, row in rows if name == mine] for mine in "ST")
@@ -62,7 +61,7 @@ def test_rows_meet_within_the_interval_and_come_in_order(seed: int | None) -> No
 
 @pytest.mark.parametrize("seed", [None, 3])
 def test_the_streams_last_for_several_buckets(seed: int | None) -> None:
-    rows = [row for _, row in _rows(circuit_feed(_plan(DAYS), seed, {}, 3000), 3000)]
+    rows = [row for _, row in _rows(feed(_plan(DAYS), seed, 3000), 3000)]
     assert 7 <= rows[-1]["ts"] // 86400 < 40
     assert seed is not None or {row["a"] for row in rows} == set(range(10))
 
@@ -70,10 +69,10 @@ def test_the_streams_last_for_several_buckets(seed: int | None) -> None:
 def test_shares_and_rates() -> None:
     limited = {**CATALOG["streams"]["T"], "max_per_timestamp": 1}
     catalog = {"streams": {**CATALOG["streams"], "T": limited}}
-    rows = _rows(circuit_feed(_plan(LEFT, catalog), None, {}, 900), 900)
+    rows = _rows(feed(_plan(LEFT, catalog), None, 900), 900)
     times = [row["ts"] for name, row in rows if name == "T"]
     assert len(times) == len(set(times)) == 100
-    names = [name for name, _ in _rows(circuit_feed(_plan(LEFT), 1, {"T": 0.1}, 2000), 2000)]
+    names = [name for name, _ in _rows(feed(_plan(LEFT), 1, 2000, {"T": 0.1}), 2000)]
     assert 0.05 < names.count("T") / names.count("S") < 0.2
 
 
@@ -87,7 +86,7 @@ def test_a_relation_fills_and_goes_on_changing(seed: int | None, key: list[str])
         "relations": {"R": {**relation, "changes": {**relation["changes"], **({"key": key} if key else {})}}},
     }
     sql = "SELECT S.a, COUNT(*) AS n FROM S, R WHERE S.a = R.a AND S.a BETWEEN 0 AND 9 GROUP BY S.a"
-    rows = _rows(circuit_feed(_plan(sql, catalog), seed, {}, 3000), 3000)
+    rows = _rows(feed(_plan(sql, catalog), seed, 3000), 3000)
     there, most, deletes = Counter[tuple[int, ...]](), 0, 0
     for row in (row for name, row in rows if name == "R"):
         mine = (row["a"], row["v"])
@@ -107,10 +106,10 @@ def test_a_relation_fills_and_goes_on_changing(seed: int | None, key: list[str])
 def test_keys_end_and_others_come_in_their_place(seed: int | None, sql: str) -> None:
     """At most so many are open, none comes again, and an offer comes once; in the end all are over."""
     plan = _plan(sql, _auctions(7))
-    feed = circuit_feed(plan, seed, {}, 2000)
-    rows = _rows(feed, 2000)
-    assert feed.endings is not None
-    rows += feed.endings()
+    sent = feed(plan, seed, 2000)
+    rows = _rows(sent, 2000)
+    assert sent.endings is not None
+    rows += sent.endings()
     times = [row["ts"] for _, row in rows]
     assert times == sorted(times)
     open_keys, over, offers, most = set[int](), set[int](), set[int](), 0
@@ -136,12 +135,12 @@ def test_keys_of_which_there_are_only_so_many() -> None:
     catalog = bids(2)
     catalog["streams"]["bid"]["domain"] = {"auction": {"values": [1, 2, 3]}}
     with pytest.raises(UsageError, match=r"bid\.auction has too few values"):
-        _rows(circuit_feed(_plan(EMITTED, catalog), None, {}, 200), 200)
+        _rows(feed(_plan(EMITTED, catalog), None, 200), 200)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_finite_rows_of_final_results_end_all_keys(seed: int) -> None:
     """A key that does not end is not printed, and so could not be compared with batch SQL."""
-    rows = [row for name, row in circuit_rows(_plan(EMITTED, bids(3)), seed)[1] if name == "bid"]
+    rows = [row for name, row in finite_rows(_plan(EMITTED, bids(3)), seed)[1] if name == "bid"]
     over = {row["auction"] for row in rows if row["kind"] == "closed"}
     assert over and {row["auction"] for row in rows} == over

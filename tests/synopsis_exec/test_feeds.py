@@ -11,7 +11,7 @@ import pytest
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.verdict import Verdict
-from streambound.synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
+from streambound.synopsis_exec.feeds import PHASE, Feed, feed, in_order
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
@@ -73,7 +73,7 @@ def _check(plan: Plan, feed: Feed, number: int = 300) -> dict[str, list[dict[str
 @pytest.mark.parametrize("seed", range(5))
 def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed: int) -> None:
     plan = plan_of(sql, catalog)
-    rows = _check(plan, random_feed(plan, seed, few=6))
+    rows = _check(plan, feed(plan, seed, 300))
     assert len(results(plan, rows)) > 5
 
 
@@ -89,8 +89,8 @@ def test_random_queries() -> None:
         except NotExecutableError:
             continue
         done += 1
-        _check(plan, adversarial_feed(plan))
-        rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
+        _check(plan, feed(plan, None, 300))
+        rows = _check(plan, feed(plan, seed, 300))
         productive += bool(results(plan, rows))
     assert done > 5
     assert productive > 0.6 * done
@@ -98,11 +98,11 @@ def test_random_queries() -> None:
 
 def test_the_adversary_sends_its_floods_in_turn() -> None:
     plan = plan_of(W1_SQL, W1)
-    rows = _encoded(plan, adversarial_feed(plan), 11 * (PHASE + 80))
+    rows = _encoded(plan, feed(plan, None, 11 * (PHASE + 80)), 11 * (PHASE + 80))
     for flood, phase in zip(floods(plan, timestamps=80), (0, PHASE), strict=True):
         for stream in plan.streams:
             ts = str(stream.timestamp)
-            mine = [{**row, ts: row[ts] - phase} for row in rows[stream.name] if phase <= row[ts] < phase + 80]
+            mine = [{**row, ts: row[ts] - phase - 1} for row in rows[stream.name] if phase < row[ts] <= phase + 80]
             assert mine == flood.streams[stream.name]
 
 
@@ -124,11 +124,9 @@ def test_all_partitions_bring_rows(condition: str, random: bool) -> None:
     """Those, too, of which the query wants none; no row is of another."""
     plan = plan_of(f"SELECT S.a FROM S, T WHERE S.a = T.a AND S.a BETWEEN 0 AND 3 AND S.ts > T.ts{condition}", PARTED)
 
-    def feed() -> Feed:
-        return random_feed(plan, 0) if random else adversarial_feed(plan)
-
-    rows = _check(plan, feed(), 2000)
-    counts = Counter(row["part"] for name, row in islice(feed().rows, 2000) if name == "S")
+    seed = 0 if random else None
+    rows = _check(plan, feed(plan, seed, 2000), 2000)
+    counts = Counter(row["part"] for name, row in islice(feed(plan, seed, 2000).rows, 2000) if name == "S")
     assert counts.keys() == {"x", "y", "z"}
     assert min(counts.values()) > 20
     assert len(results(plan, rows)) > 5
@@ -146,7 +144,7 @@ def test_streams_without_a_promise() -> None:
 
 def test_shares() -> None:
     plan = plan_of(W1_SQL, W1)
-    counts = Counter(name for name, _ in islice(random_feed(plan, 1, {"S": 0.01}).rows, 20_000))
+    counts = Counter(name for name, _ in islice(feed(plan, 1, 20_000, {"S": 0.01}).rows, 20_000))
     assert 0.002 < counts["S"] / counts["T"] < 0.05
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from streambound.analyzer.errors import StreamboundError
 from streambound.synopsis_exec import memory, memory_processes, native_run
-from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
+from streambound.synopsis_exec.feeds import feed
 from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.measuring import Process, resident, running
 from streambound.synopsis_exec.memory import Measurement, measure
@@ -55,7 +55,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
         monkeypatch.setattr(memory_processes, "watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
         plan = plan_of(sql, catalog)
-        return measure(compiled(plan), lowered(sql, catalog), random_feed(plan, 0), "random", LOAD)
+        return measure(compiled(plan), lowered(sql, catalog), feed(plan, 0, 100), "random", LOAD)
 
     return call
 
@@ -139,11 +139,10 @@ def test_m_of_the_streams_that_were_sent() -> None:
     }
     plan = plan_of("SELECT T.a, S.a AS s FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3", catalog)
     counted = CountedRows(plan)
-    feed = adversarial_feed(plan, rate=5)
-    for _, _ in zip(range(100), counted.pass_on(feed.rows), strict=False):
+    for _, _ in zip(range(100), counted.pass_on(feed(plan, None, 100).rows), strict=False):
         pass
-    assert counted.rates == {"S": 5, "T": 5}
-    assert sizes(plan, plan.bound.entries, {}, counted.rates, counted.brought) == {"c_T": 5}
+    assert counted.rates == {"S": 8, "T": 8}
+    assert sizes(plan, plan.bound.entries, {}, counted.rates, counted.brought) == {"c_T": 8}
     plan = plan_of("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < 9", catalog)
     rows = {"R": [{"a": 3}, {"a": None}, {"a": 7}]}
     assert sizes(plan, plan.bound.entries, rows, {"S": 1, "T": 1}, {}) == {"min_R_a": 3}

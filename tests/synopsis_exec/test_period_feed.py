@@ -9,7 +9,7 @@ import pytest
 
 from streambound.analyzer.errors import UsageError
 from streambound.jobs import period_plan
-from streambound.synopsis_exec.period_feed import period_feed
+from streambound.synopsis_exec.feeds import feed
 from support.circuits import checked_circuit
 from support.period_streams import run_periods
 
@@ -36,7 +36,7 @@ def planned(sql: str, more: dict[str, Any], **top: Any) -> Any:
 def test_rows_fit_and_fill(sql: str, more: dict[str, Any], seed: int | None) -> None:
     checked, plan = planned(sql, more)
     rows: dict[str, list[dict[str, Any]]] = {item.name: [] for item in plan.streams}
-    for name, row in islice(period_feed(plan, seed, 900).rows, 900):
+    for name, row in islice(feed(plan, seed, 900).rows, 900):
         rows[name].append(row)
     run = run_periods(checked, rows, every=20)
     assert not run.rejected
@@ -50,4 +50,4 @@ def test_rows_fit_and_fill(sql: str, more: dict[str, Any], seed: int | None) -> 
 def test_time_that_ends_has_no_endless_stream() -> None:
     _, plan = planned(*RUN[0], time={"domain": [0, 100]})
     with pytest.raises(UsageError, match=r"is over a \[time\] domain that ends"):
-        period_feed(plan, None, 900)
+        feed(plan, None, 900)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streambound import cli, jobs
-from streambound.synopsis_exec import bench, job_file, verify
+from streambound.synopsis_exec import bench, finite_rows, job_file
 from streambound.synopsis_exec.job_file import CompiledJob, compiled, job_text
 from support.figure import FIGURE, FIGURE_CATALOG, toml
 from support.plans import plan_of
@@ -110,7 +110,7 @@ def test_a_wrong_comparison_is_caught_and_shrunk(place: Path, monkeypatch: pytes
     (place / "figure.sql").write_text(FIGURE)
     wrong = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG)).job
     monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, wrong))
-    monkeypatch.setattr(verify, "COMBINATIONS", 30_000)
+    monkeypatch.setattr(finite_rows, "COMBINATIONS", 30_000)
     result = _verify("figure.sql", "--runs", "3", "--format", "json")
     assert result.exit_code == 1, result.output
     report = json.loads(result.stdout)

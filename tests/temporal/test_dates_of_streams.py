@@ -13,7 +13,7 @@ from streambound.api import catalog_of
 from streambound.criteria.check import Checked
 from streambound.criteria.vocabulary import Verdict
 from streambound.jobs import period_plan
-from streambound.synopsis_exec.period_feed import period_feed
+from streambound.synopsis_exec.feeds import feed
 from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
 from support.period_streams import FIRST_DAY, drawn, run_periods, with_dates
@@ -172,7 +172,7 @@ def test_endless_rows_are_as_many_as_are_asked_for(sql: str, table: Any, more: A
     plan = period_plan(found, found.catalog)
     assert plan is not None
     last, tuples = parse_date("9999-12-31"), 100_000
-    rows = [row for (_, row), _ in zip(period_feed(plan, seed, tuples).rows, range(tuples), strict=False)]
+    rows = [row for (_, row), _ in zip(feed(plan, seed, tuples).rows, range(tuples), strict=False)]
     assert len(rows) == tuples and max(row["ve"] for row in rows) <= last
     with pytest.raises(UsageError, match="before 9,000,000 tuples"):
-        next(period_feed(plan, seed, 9_000_000).rows)
+        next(feed(plan, seed, 9_000_000).rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.circuit_rows import circuit_rows
+from streambound.synopsis_exec.finite_rows import finite_rows
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.simulate import replay
 from support.circuits import checked_circuit, circuit_plan, encoded_rows
@@ -25,7 +25,7 @@ def test_generated_rows_give_results(case: dict[str, Any]) -> None:
     if checked.circuit is None or checked.catalog is None or str(checked.verdict) != "bounded":
         return
     plan = circuit_plan(checked)
-    relations, rows = circuit_rows(plan, 1)
+    relations, rows = finite_rows(plan, 1)
     given = {name: list(mine) for name, mine in relations.items()}
     for name, row in rows:
         given.setdefault(name, []).append(row)
