@@ -266,9 +266,11 @@ def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False)
     return make_period_plan(circuit, statement, catalog, final) if circuit is not None and bounded else None
 
 
-def period_plan(checked: Checked, catalog: Catalog) -> PlannedCircuit | None:
-    """The plan of a bounded SEQ statement over streams; None for others."""
-    return planned_circuit(checked, catalog) if checked.blocks is not None else None
+def plan_of(checked: Checked, catalog: Catalog) -> JobPlan:
+    """The plan of a bounded statement; raises what `decision_of` does, and NotExecutableError."""
+    from streambound.synopsis_exec.plan import make_plan
+
+    return planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
 
 
 def decision_of(checked: Checked) -> Any:
@@ -317,13 +319,12 @@ def verification(
     from streambound.analyzer.expressions.function import NotKnown
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
-    from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.runner import runs_on_spark
     from streambound.synopsis_exec.verify import verify
     from streambound_runtime.promises import QuarantineLimit
 
-    plan: JobPlan = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
-    plan = replace(plan, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
+    planned = plan_of(checked, catalog)
+    plan = replace(planned, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
     job = compiled(plan, tick="timestamp")
     rows = recorded(plan, folder) if folder is not None else None
     reference = _reference(checked, catalog, plan)

@@ -14,12 +14,10 @@ import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
 from streambound.commands.saying import show, show_literal, write_file, writing
-from streambound.jobs import batch_statement, decision_of, planned_circuit
+from streambound.jobs import batch_statement, plan_of
 
 if TYPE_CHECKING:
-    from streambound.analyzer.query import Query
-    from streambound.recheck.oracle.spark_batch import BatchStatement
-    from streambound.synopsis_exec.plan_ir import JobPlan
+    pass
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own operators"}
 
@@ -103,22 +101,11 @@ def memory(
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.memory import measure
     from streambound.synopsis_exec.memory_processes import Load
-    from streambound.synopsis_exec.native_join import reads_streams
-    from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.runner import runs_on_spark
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
-    circuit = planned_circuit(checked, catalog)
-    beside: Query | BatchStatement | None = None
-    plan: JobPlan
-    if circuit is not None:  # what is generated goes nowhere
-        plan, assumed = in_order(replace(circuit, sink=None))
-        beside = batch_statement(checked, catalog, plan) if checked.blocks is None else None
-    else:
-        decision = decision_of(checked)
-        beside, (plan, assumed) = decision.query, in_order(replace(make_plan(decision, catalog), sink=None))
-        if decision.query.distinct and reads_streams(decision.query) < 2:  # nothing is joined, and duplicates go
-            beside = batch_statement(checked, catalog, plan)
+    plan, assumed = in_order(replace(plan_of(checked, catalog), sink=None))  # what is generated goes nowhere
+    beside = batch_statement(checked, catalog, plan) if checked.blocks is None else None
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()

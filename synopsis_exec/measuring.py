@@ -16,7 +16,6 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, object_of, report_in, report_of
 from streambound.analyzer.json_models import plain
 from streambound.synopsis_exec.in_process import status_of
@@ -242,8 +241,7 @@ def _frame(spark: SparkSession, request: Request, sql: str) -> DataFrame:
         streaming = view["time"] is not None
         reader = spark.readStream.option("maxFilesPerTrigger", 1) if streaming else spark.read
         folder = str(Path(request["input"]) / view["table"])
-        rows = spark.sql(view["query"]) if view["query"] else reader.schema(view["schema"]).json(folder)
-        frame = rows.alias(ROW).selectExpr(*view["columns"])
+        frame = reader.schema(view["schema"]).json(folder).selectExpr(*view["columns"])
         if streaming:
             frame = frame.withWatermark(f"`{view['time']}`", "0 seconds")
         frame.createOrReplaceTempView("`" + view["table"].replace("`", "``") + "`")

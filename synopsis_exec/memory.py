@@ -19,7 +19,6 @@ from msgspec import Struct, structs
 
 from streambound.analyzer.errors import StreamboundError, UsageError
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, SummaryReport
-from streambound.analyzer.query import Query
 from streambound.criteria.certificate import state_bytes
 from streambound.criteria.size import Size
 from streambound.recheck.oracle.spark_batch import BatchStatement, batch_session
@@ -29,7 +28,7 @@ from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.memory_processes import Load, Native, Sample, kept, samples_of
-from streambound.synopsis_exec.native_run import NativeRun, run_join, run_operators
+from streambound.synopsis_exec.native_run import NativeRun, run_operators
 from streambound.synopsis_exec.plan_ir import JobPlan, Plan
 from streambound.synopsis_exec.recorded_streams import rows_in, write_feed
 from streambound.synopsis_exec.runner import check_spark, failure
@@ -124,7 +123,7 @@ class Measurement(Struct, frozen=True):
 
 def measure(
     compiled: CompiledJob,
-    beside: Query | BatchStatement | None,
+    beside: BatchStatement | None,
     feed: Feed,
     stream: str,
     load: Load,
@@ -134,9 +133,9 @@ def measure(
 ) -> Measurement:
     """Write the streams, run the job, then Spark's own operators; ``on_rows`` hears of each stage's rows.
 
-    Unless it is ``on_spark`` the job runs without Spark, and nothing beside it. ``beside`` is the query that Spark is
-    to join, or the statement that it is to run, whose results are compared then; None for neither. Raises what a run
-    raises, except that a job which breaks its bound is a measurement, too.
+    Unless it is ``on_spark`` the job runs without Spark, and nothing beside it. ``beside`` is the statement that Spark
+    is to run, if any, whose results are compared unless it only joins. Raises what a run raises, except that a job
+    which breaks its bound is a measurement, too.
     """
     if on_spark:
         check_spark()
@@ -155,9 +154,13 @@ def measure(
         samples, summary, stopped, told = _job(folder, compiled, load, on_spark, lambda rows: on_rows("job", rows))
         if (limit := told if limit is None else limit) is None:
             raise _no_number(plan.name, entries)
-        run = _native(folder, compiled, beside, load, counted, lambda rows: on_rows("native", rows))
+        joined, run = _joined(plan), None
+        if beside is not None and load.native_tuples:
+            run = run_operators(
+                folder, beside, plan.inputs, load, counted, lambda rows: on_rows("native", rows), joined
+            )
         native, results, unknown = None if run is None else run.native, None, ""
-        if isinstance(beside, BatchStatement) and summary is not None:
+        if beside is not None and joined is None and summary is not None:
             try:
                 results, others = compared(beside, folder, plan.final, run)
             except StreamboundError as error:
@@ -167,24 +170,16 @@ def measure(
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
         sum(summary.quarantined.values()) if summary else 0, summary.results if summary else 0, samples, stopped,
-        native, in_order, results, unknown, isinstance(beside, BatchStatement),
+        native, in_order, results, unknown, beside is not None and joined is None,
     )  # fmt: skip
 
 
-def _native(
-    folder: Path,
-    compiled: CompiledJob,
-    beside: Query | BatchStatement | None,
-    load: Load,
-    counted: CountedRows,
-    on_rows: Callable[[int], None],
-) -> NativeRun | None:
-    if beside is None or not load.native_tuples:
+def _joined(plan: JobPlan) -> int | None:
+    """How many streams a plan joins; None where it is more than that, or drops duplicates of one stream."""
+    if not isinstance(plan, Plan):
         return None
-    inputs = compiled.plan.inputs
-    if isinstance(beside, BatchStatement):
-        return run_operators(folder, beside, inputs, load, counted, on_rows)
-    return run_join(folder, beside, inputs, load, on_rows)
+    most = max((len(branch.branch.streams) for branch in plan.branches), default=0)
+    return None if plan.distinct and most < 2 else most
 
 
 def _number(plan: JobPlan, size: Size, feed: Feed, counted: CountedRows) -> int | None:

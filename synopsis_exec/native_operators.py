@@ -1,6 +1,6 @@
-"""A statement beyond joins as Spark's own stateful operators: its own SQL, over streams with watermarks.
+"""A statement as Spark's own stateful operators: its own SQL, over streams with watermarks.
 
-Spark's planner decides what it is: an aggregation by window, an outer join within an interval, or nothing it can run.
+Spark's planner decides what it is: a join, an aggregation by window, or nothing it can run.
 It wants the application time to be a timestamp. So an integer one counts seconds in the views, and in the statement
 
     GROUP BY S.ts DIV 60         ->  GROUP BY window(S.ts, '60 SECOND')
@@ -20,27 +20,47 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS
 from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
-from streambound.synopsis_exec.native_join import SourceView, source_view
 from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime.decoding.quoting import quoted
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
+KEY = "_one"
+"""A column that is 0 in every row: Spark joins streams on equal columns only, so it can be given one."""
 _OF_INTEGERS = "timestamp_micros"
 """How a window of integers is written as one of Spark's (`recheck.oracle.time_buckets`)."""
 
 
 @dataclass(frozen=True, slots=True)
+class SourceView:
+    """A table as Spark reads it: the schema of its JSON, and its columns as SQL; ``time`` is a stream's watermark."""
+
+    table: str
+    schema: str
+    columns: tuple[str, ...]
+    time: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class NativeStatement:
-    """A statement for Spark over views, then without duplicates where ``distinct``; or why Spark cannot express it."""
+    """A statement for Spark over views, then without duplicates where ``distinct``; or why Spark cannot express it.
+
+    ``keyed`` is the statement with an equality of constant columns, for a Spark that refuses joins without equality.
+    """
 
     views: tuple[SourceView, ...] = ()
     sql: str = ""
+    keyed: str = ""
     distinct: bool = False
     refused: str = ""
 
 
-def native_operators(tree: exp.Expr, catalog: Catalog, inputs: Sequence[Input]) -> NativeStatement:
-    """The statement as Spark is to run it on streams. Whether it can, Spark says when it starts."""
+def native_operators(tree: exp.Expr, catalog: Catalog, inputs: Sequence[Input], joins: bool = False) -> NativeStatement:
+    """The statement as Spark is to run it, whose results nobody reads if it only ``joins``.
+
+    Whether Spark can it says when it starts.
+    """
     times = {
         table.name.lower(): column.name.lower()
         for table in catalog.tables
@@ -49,14 +69,40 @@ def native_operators(tree: exp.Expr, catalog: Catalog, inputs: Sequence[Input]) 
     }
     reads = {table.name.lower() for table in tree.find_all(exp.Table)}
     moments = _Moments({name: time for name, time in times.items() if name in reads}, _unit(tree))
-    if moments.times and any(map(_is_star, tree.find_all(exp.Select))):
+    if moments.times and not joins and any(map(_is_star, tree.find_all(exp.Select))):
         return NativeStatement(refused="Spark wants the time to be a timestamp, and * would return it as one")
     if any(one.alias == FLINK_COLUMNS[-1] for one in tree.find_all(exp.Alias)):  # as `time_buckets` writes them
         return NativeStatement(refused="Spark has no table functions of windows: what it has is GROUP BY window(…)")
-    views = tuple(source_view(item.name, item.declared, item.timestamp, clock=moments.clock) for item in inputs)
+    views = tuple(_view(item, moments.clock, joins) for item in inputs)
     found = moments.rewritten(tree)
+    for join in found.find_all(exp.Join):
+        if join.kind == "CROSS":  # of streams Spark has none, but such inner joins
+            join.set("kind", "INNER")
     distinct = isinstance(found, exp.Select) and found.args.pop("distinct", None) is not None
-    return NativeStatement(views, found.sql("spark"), distinct)
+    sql, streams = found.sql("spark"), {item.name.lower() for item in inputs if item.timestamp is not None}
+    for select in found.find_all(exp.Select) if joins else ():
+        first, *others = [alias for alias, table in _tables(select) if table in streams] or [""]
+        for other in others:
+            one, two = (exp.column(KEY, table=alias, quoted=True) for alias in (first, other))
+            select.where(one.eq(two), copy=False)
+    return NativeStatement(views, sql, found.sql("spark") if joins else "", distinct)
+
+
+def _view(item: Input, clock: str, key: bool) -> SourceView:
+    """A table as Spark reads it: integers as timestamps by the function ``clock``, with a constant `KEY` or not."""
+    schema = ", ".join(f"{quoted(column.name)} {_json_type(column)}" for column in item.declared)
+    columns = []
+    for column in item.declared:
+        name = quoted(column.name)
+        counted = column.name == item.timestamp and column.type.family is Family.INTEGER
+        columns.append(f"{clock}({name}) AS {name}" if counted else name)
+    if key:
+        columns.append(f"pmod(hash({quoted(item.declared[0].name)}), 1) AS {KEY}")  # a literal would be folded away
+    return SourceView(item.name, schema, tuple(columns), item.timestamp)
+
+
+def _json_type(column: Column) -> str:
+    return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
 
 
 def _is_star(select: exp.Select) -> bool:

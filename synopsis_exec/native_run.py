@@ -1,4 +1,4 @@
-"""Spark's own operators over a job's input: its stream-stream join of a query, or its operators of a statement.
+"""Spark's own operators of a statement, its stream-stream join among them, over a job's input.
 
 They run in a process with the same heap as the job, over the same files in the same micro-batches.
 """
@@ -13,12 +13,10 @@ from typing import Any
 
 from streambound.analyzer.calendar_text import MICROSECONDS
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.query import Query
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.spark_batch import BatchStatement
 from streambound.synopsis_exec import memory_processes
 from streambound.synopsis_exec.memory_processes import Event, Load, Native, samples_of
-from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.native_operators import native_operators
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.recorded_streams import line_writer, rows_in
@@ -48,24 +46,6 @@ class NativeRun:
     output: Path | None
 
 
-def run_join(
-    folder: Path, query: Query, inputs: Sequence[Input], load: Load, on_rows: Callable[[int], None]
-) -> NativeRun:
-    """Spark's join of a query, or its duplicates dropped."""
-    place = _Place(folder, load)
-    if reads_streams(query) < 2:
-        return place.refused("the query reads one stream, so that there is nothing to join")
-    join = native_join(query, inputs)
-    request = {
-        "views": [asdict(view) for view in join.views],
-        "sql": join.sql,
-        "keyed": join.keyed,
-        "distinct": join.distinct,
-    }
-    place.link("native-in")
-    return place.run(request, on_rows, None)
-
-
 def run_operators(
     folder: Path,
     statement: BatchStatement,
@@ -73,27 +53,33 @@ def run_operators(
     load: Load,
     counted: CountedRows,
     on_rows: Callable[[int], None],
+    joined: int | None = None,
 ) -> NativeRun:
-    """Spark's operators of a statement beyond joins over rows that were ``counted``."""
+    """Spark's operators of a statement over rows that were ``counted``.
+
+    The results of one that only joins, as many streams as are ``joined``, are not kept: there may be ever so many.
+    """
     place = _Place(folder, load)
+    if joined is not None and joined < 2:
+        return place.refused("the query reads one stream, so that there is nothing to join")
     changing = [item.name for item in inputs if item.kind is Kind.RELATION and item.timestamp is not None]
     if changing:
         return place.refused(
             f"Spark has no such operator: a row of {changing[0]} that is replaced or deleted takes back what it made, "
             "and its streams only ever add rows"
         )
-    found = native_operators(statement.tree, statement.catalog, inputs)
+    found = native_operators(statement.tree, statement.catalog, inputs, joined is not None)
     if found.refused:
         return place.refused(found.refused)
-    request = {
-        "views": [asdict(view) for view in found.views],
-        "sql": found.sql,
-        "distinct": found.distinct,
+    request = {"views": [asdict(view) for view in found.views], "sql": found.sql, "distinct": found.distinct}
+    place.link("native-in")
+    if joined is not None:
+        return place.run({**request, "keyed": found.keyed}, on_rows, None)
+    request |= {
         "columns": len(statement.columns),
         "output": str(place.output),
         "closing": {item.name: _closing(item, counted) for item in inputs if item.timestamp is not None},
     }
-    place.link("native-in")
     place.link("native-rows")
     return place.run(request, on_rows, place.output)
 

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.errors import StreamboundError
+from streambound.api import catalog_of, statement_of
+from streambound.jobs import batch_statement
 from streambound.synopsis_exec import memory, memory_processes, native_run
 from streambound.synopsis_exec.feeds import feed
 from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.measuring import Process, resident, running
 from streambound.synopsis_exec.memory import Measurement, measure
 from streambound.synopsis_exec.memory_processes import Load, event_of
-from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
 from support.plans import W1, W1_SQL, plan_of
-from support.product import lowered
 
 LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
 SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}
@@ -54,8 +54,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
 
         monkeypatch.setattr(memory_processes, "watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
-        plan = plan_of(sql, catalog)
-        return measure(compiled(plan), lowered(sql, catalog), feed(plan, 0, 100), "random", LOAD)
+        plan, known = plan_of(sql, catalog), catalog_of(catalog)
+        statement = batch_statement(statement_of(sql, known, None), known, plan)
+        return measure(compiled(plan), statement, feed(plan, 0, 100), "random", LOAD)
 
     return call
 
@@ -160,34 +161,6 @@ def test_m_is_evaluated_on_the_values_that_a_finite_stream_brings_before_it_ends
         "c_T": 1,
         "min_F_a": 4,
     }
-
-
-def test_the_native_query_counts_seconds_and_may_have_a_key() -> None:
-    join = native_join(lowered("SELECT DISTINCT S.K FROM S, T WHERE S.ts > T.ts + 3 AND (T.ts < 9 OR T.B = 1)", W1), ())
-    assert join.distinct
-    assert join.sql.splitlines() == [
-        "SELECT S.K FROM S, T WHERE S.ts > T.ts + INTERVAL '3' SECOND AND "
-        "(T.ts < CAST('1970-01-01 00:00:09' AS TIMESTAMP) OR T.B = 1)"
-    ]
-    assert "WHERE S._one = T._one AND S.ts > " in join.keyed
-    first = join.views[0]
-    assert (first.table, first.time, first.schema) == ("S", "ts", "`K` bigint, `ts` bigint")
-    assert "timestamp_seconds(`ts`) AS `ts`" in first.columns
-
-
-def test_native_queries_of_timestamps_unions_and_relations() -> None:
-    catalog = {
-        "streams": {"a b": {"timestamp": "at", "columns": {"k": "string", "at": "timestamp", "tags": "array<int>"}}},
-        "relations": {"R": {"columns": {"k": "string"}}},
-    }
-    sql = "SELECT x.k FROM `a b` x, R WHERE x.k = R.k UNION ALL SELECT y.k FROM `a b` y, `a b` z WHERE y.at = z.at"
-    query = lowered(sql, catalog)
-    join = native_join(query, ())
-    assert reads_streams(query) == 2
-    assert join.sql.count("UNION ALL") == 1 and "y.at = z.at" in join.sql
-    assert [(view.table, view.time) for view in join.views] == [("R", None), ("a b", "at")]
-    assert "timestamp_seconds" not in str(join.views)
-    assert "`tags` STRING" in join.views[1].schema
 
 
 def test_spark_state_sums_operators() -> None:

@@ -74,3 +74,20 @@ def test_timestamps_stay_as_they_are() -> None:
     found = native_operators(parsed(sql), catalog_of(catalog), plan_of("SELECT a FROM S WHERE a = 1", catalog).inputs)
     assert found.sql == "SELECT * FROM S WHERE at > CAST('2024-01-01 00:00:00' AS TIMESTAMP)"
     assert [(view.table, view.time, view.columns) for view in found.views] == [("S", "at", ("`a`", "`at`"))]
+
+
+def test_joins_may_have_a_key() -> None:
+    catalog = {
+        "streams": {"a b": {"timestamp": "at", "columns": {"k": "string", "at": "timestamp", "tags": "array<int>"}}},
+        "relations": {"R": {"columns": {"k": "string"}}},
+    }
+    sql = (
+        "SELECT x.k FROM `a b` x, R WHERE x.k = R.k UNION ALL "
+        "SELECT y.k FROM `a b` y, `a b` z WHERE y.k = 'a' AND y.at < z.at"
+    )
+    found = native_operators(parsed(sql), catalog_of(catalog), plan_of(sql, catalog).inputs, joins=True)
+    assert "_one" not in found.sql and found.keyed.count("_one") == 2
+    assert found.keyed.endswith("AND `y`.`_one` = `z`.`_one`")
+    assert {(view.table, view.time) for view in found.views} == {("R", None), ("a b", "at")}
+    assert all("AS _one" in view.columns[-1] and "timestamp_seconds" not in str(view) for view in found.views)
+    assert any("`tags` STRING" in view.schema for view in found.views)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.errors import UsageError
-from streambound.jobs import period_plan
+from streambound.jobs import planned_circuit
 from streambound.synopsis_exec.feeds import feed
 from support.circuits import checked_circuit
 from support.period_streams import run_periods
@@ -28,7 +28,7 @@ RUN = [*STATEMENTS.items()]
 def planned(sql: str, more: dict[str, Any], **top: Any) -> Any:
     checked = checked_circuit(sql, {"streams": {name: {**STREAM, **more} for name in "st"}, **top})
     assert checked.catalog is not None
-    return checked, period_plan(checked, checked.catalog)
+    return checked, planned_circuit(checked, checked.catalog)
 
 
 @pytest.mark.parametrize(("sql", "more"), RUN)

@@ -12,7 +12,7 @@ from streambound.analyzer.values import parse_date
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked
 from streambound.criteria.vocabulary import Verdict
-from streambound.jobs import period_plan
+from streambound.jobs import planned_circuit
 from streambound.synopsis_exec.feeds import feed
 from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
@@ -169,7 +169,7 @@ def test_rows_that_must_all_be_remembered_end_with_the_calendar() -> None:
 def test_endless_rows_are_as_many_as_are_asked_for(sql: str, table: Any, more: Any, seed: int | None) -> None:
     found = checked(sql, table, max_per_timestamp=2, **more)
     assert found.catalog is not None
-    plan = period_plan(found, found.catalog)
+    plan = planned_circuit(found, found.catalog)
     assert plan is not None
     last, tuples = parse_date("9999-12-31"), 100_000
     rows = [row for (_, row), _ in zip(feed(plan, seed, tuples).rows, range(tuples), strict=False)]
