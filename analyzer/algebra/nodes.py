@@ -373,13 +373,6 @@ Tree = (
 SetOperation = Union | Except | Intersect
 """The operators that take the columns of two sides by position."""
 
-OPERATORS: tuple[type[Tree], ...] = (
-    Scan, AsOf, Alias, Filter, Project, Over, Bucket, Aggregate, Apply, Join, Distinct, Union, Except,
-    Intersect, OrderBy, FirstRows, Fixpoint, Recur, SpjBlock,
-)  # fmt: skip
-"""All of them, for the printer and its reader."""
-
-
 INPUTS = ("input", "subquery", "left", "right", "base", "step")
 """The fields of operators that are trees, from left to right."""
 

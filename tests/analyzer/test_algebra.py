@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.to_sql import to_sql
-from streambound.analyzer.algebra.tree_text import TreeTextError, read_tree, tree_text
+from streambound.analyzer.algebra.tree_text import tree_text
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.catalog import load_catalog
 from streambound.analyzer.findings import Positions
@@ -33,6 +33,7 @@ from support.cases import catalog, lowered, read_cases
 from support.choices import Choices
 from support.oracle import Oracle
 from support.streams import small_rows
+from support.tree_texts import TreeTextError, read_tree
 
 DATA = Path(__file__).parent.parent / "data"
 CATALOG = {

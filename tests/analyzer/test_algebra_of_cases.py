@@ -13,7 +13,7 @@ import pytest
 from streambound.analyzer.algebra.lowering import Lowering
 from streambound.analyzer.algebra.nodes import Aggregate, Apply, Join, JoinKind, Over, Tree, inputs
 from streambound.analyzer.algebra.to_sql import to_sql
-from streambound.analyzer.algebra.tree_text import read_tree, tree_text
+from streambound.analyzer.algebra.tree_text import tree_text
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping, load_catalog
 from streambound.analyzer.findings import Positions
@@ -22,6 +22,7 @@ from streambound.analyzer.statements import split_statements
 from support.choices import Choices
 from support.oracle import Oracle
 from support.streams import small_rows
+from support.tree_texts import read_tree
 
 ROOT = Path(__file__).parent.parent
 NEXMARK = ROOT.parent / "examples" / "nexmark"

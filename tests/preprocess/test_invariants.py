@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from streambound.analyzer.algebra.branch_trees import tree_of_query
 from streambound.analyzer.algebra.to_sql import to_sql
-from streambound.analyzer.algebra.tree_text import read_tree, tree_text
+from streambound.analyzer.algebra.tree_text import tree_text
 from streambound.analyzer.algebra.verify import violations as of_tree
 from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.query import FALSE, TRUE, Attribute, Comparison, Kind, Not, Op, Query
@@ -16,6 +16,7 @@ from streambound.preprocess.derive_lto import derive_lto
 from streambound.preprocess.invariants import unproved, violations
 from streambound.preprocess.pipeline import PASSES, Pass, derive
 from support.cases import catalog, query_of, read_cases
+from support.tree_texts import read_tree
 
 FILES = ("split_disjunctions", "split_unequal", "merge_timestamps", "rename_finite", "drop_unsatisfiable", "derive_lto")
 TEXTS = tuple(dict.fromkeys(case.text for name in FILES for case in read_cases(f"{name}.cases")))
