@@ -13,9 +13,6 @@ from streambound.criteria.order_search import Reference, survive_together
 from streambound.criteria.paper import Clause, PaperBranch, theorem_result
 from streambound.criteria.violation import CriterionResult, Violation
 
-Member = tuple[Attribute, bool]
-"""An attribute and whether it is in MaxRef (rather than MinRef)."""
-
 
 def theorem2(query: Query) -> CriterionResult | None:
     """Theorem 2 on every branch of a split query; None where the paper does not speak of it."""

@@ -20,7 +20,6 @@ from streambound.reports.beside import BaselineEntry
 from streambound.reports.fingerprint import VERSION
 
 SCHEMA_VERSION = 1
-FILE_NAME = "streambound-baseline.json"
 _KEYS = ("file", "query", "code", "fingerprint")
 
 

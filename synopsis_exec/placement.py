@@ -35,7 +35,6 @@ from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.spec import JobSpec, Placement, Stream
 
-PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
 """From this number of entries on, a state is better not on the driver."""
 BUCKETS = 16

@@ -25,8 +25,6 @@ Value = Callable[[DataType, tuple[Folded, ...]], Scalar]
 
 Lazy = Callable[[DataType, tuple[Callable[[], Folded], ...]], Scalar]
 
-Ends = tuple[Fraction, Fraction]
-
 
 class Fails(Exception):
     """Spark raises an error where it evaluates this, in ANSI mode."""

@@ -13,7 +13,6 @@ from streambound.analyzer.constants import BIGINT, BOOLEAN, INT, STRING, Folded,
 from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown, Scalar, always, exactly, whole
 from streambound.analyzer.types import DataType, Family
 
-Texts = Callable[..., Scalar]
 _PATTERN = re.compile(
     r"(?:[\w \-@/:;,=<>~'\"%#!^$.|*+?]|\\[dwsDWS.\\\-$^|*+?()\[\]]|\[\^?[\w \-.@/:,]+\]|\((?!\?)|\)|\{\d+(?:,\d*)?\})*",
     re.A,

@@ -40,7 +40,6 @@ _AGGREGATES = {
     "BoolAnd": "bool_and", "BoolOr": "bool_or", "Corr": "corr",
 }  # fmt: skip
 _WHOLE = ("byte", "short", "integer", "long")
-_PLAIN = (*_WHOLE, "string", "boolean")
 _WORD = re.compile(r"\W+")
 
 

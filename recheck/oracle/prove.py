@@ -16,9 +16,6 @@ from streambound.analyzer.catalog import Catalog, Kind
 from streambound.recheck.oracle.batch_sql import BatchSql, Rows
 from streambound.recheck.oracle.duckdb_text import duckdb_text
 
-MOST_ELEMENTS = 14
-"""More would take hours: every prefix is followed by every probe."""
-
 
 class WitnessProof(Struct, frozen=True):
     """The number of ``prefixes`` that some probe distinguishes from all others."""
