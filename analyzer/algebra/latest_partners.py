@@ -18,15 +18,16 @@ from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import interval_syntax
+from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import type_of
-from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.syntax import conjuncts, null_of
-from streambound.analyzer.expressions.whole_numbers import added_number
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, places_of
+from streambound.analyzer.algebra.syntax import both_ends, conjuncts, null_of
+from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.types import Family
 
 ColumnsOf = Callable[[exp.Expr], Schema]
 """The columns of an entry of FROM."""
-_LATER: dict[type[exp.Expr], type[exp.Expr]] = {exp.GTE: exp.LTE, exp.GT: exp.LT}
+_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def may_have_latest(node: exp.Select) -> bool:
@@ -109,49 +110,45 @@ class _Latest(Struct):
 
     def read(self) -> bool:
         """Read the condition; whether it is one of equal columns, and one of times."""
-        for part in (one for whole in self.asked.parts for one in _limits(whole)):
-            node = part.unnest()
-            if all(self._mine(one) is not None for one in node.find_all(exp.Column)):
+        given, mine = (*self.inner, *self.outer), len(self.inner)
+        for part in (one for whole in self.asked.parts for one in both_ends(whole)):
+            node, places = part.unnest(), [self._place(one, given) for one in part.find_all(exp.Column)]
+            if all(place < mine for place in places):
                 self.own.append(part)
-                continue
-            if not isinstance(node, exp.EQ | exp.LTE | exp.LT | exp.GTE | exp.GT) or node.find(exp.Query):
-                return False
-            kind: type[exp.Expr] = type(node)
-            sides = node.left, node.right
-            if (length := self._length(kind, *sides)) is not None and self.within is None:
-                self.within = length
-                continue
-            if self._theirs(node.left) is not None or kind in _LATER:
-                kind, sides = _LATER.get(kind, kind), sides[::-1]
-            mine, theirs = self._mine(sides[0]), self._theirs(sides[1])
-            if mine is None or theirs is None or mine.type != theirs.type:
-                return False
-            if kind is exp.EQ:
-                self.keys[theirs.name] = mine
-            elif mine.time and theirs.time and self.time is None and kind in (exp.LTE, exp.LT):
-                self.time = theirs.name, mine, kind is exp.LT
-            else:
+            elif isinstance(node, exp.EQ) and {type(node.left), type(node.right)} == {exp.Column}:
+                place, other = sorted(places)
+                if place >= mine or other == len(given) or given[place].type != given[other].type:
+                    return False
+                self.keys[given[other].name] = given[place]
+            elif len(given) in places or node.find(exp.Query) or not self._compared(node, given):
                 return False
         values = self.asked.items.values()
         known = all(self._mine(one) is not None for value in values for one in value.find_all(exp.Column))
         typed = all(type_of(value, self.inner)[0] is not None for value in values)
         return self.time is not None and known and typed and all(one.type is not None for one in self.outer)
 
-    def _length(self, kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> int | None:
-        """The length that ``T.ts >= S.ts - length`` says, or ``S.ts < T.ts + length``; None of another condition."""
-        if kind in _LATER:
-            kind, left, right = _LATER[kind], right, left
-        (theirs, before), (mine, after) = _shifted(left, exp.Sub), _shifted(right, exp.Add)
-        one, other = self._mine(mine), self._theirs(theirs)
-        if kind not in (exp.LTE, exp.LT) or one is None or other is None or not (one.time and other.time):
-            return None
-        total = -(kind is exp.LT)
-        for length in filter(None, (before, after)):
-            number = added_number(length, one.type) if one.type is not None else None
-            if number is None:
-                return None
-            total += number
-        return total if total > 0 else None
+    def _place(self, column: exp.Column, given: Schema) -> int:
+        """The place of the one column that a name means; one more than there are where it means none, or several."""
+        found = list(places_of(column, given))
+        own = [place for place in found if place < len(self.inner)] if self.asked.inside else []
+        return next(iter(own or found)) if len(own or found) == 1 else len(given)
+
+    def _compared(self, node: exp.Expr, given: Schema) -> bool:
+        """Read how far times are apart at most, and how one comes before the other; whether nothing else is said."""
+        if not isinstance(node, _COMPARISONS):
+            return False
+        found = narrowed(node, RowFacts(given, tuple(ColumnFacts() for _ in given))).differences
+        for x, y, most in found:
+            assert isinstance(x, int) and isinstance(y, int), "no source is known"
+            if not given[x].time or not given[y].time or given[x].type != given[y].type:
+                return False
+            if x < len(self.inner) <= y and self.time is None and most in (0, -1):
+                self.time = given[y].name, given[x], most < 0
+            elif y < len(self.inner) <= x and self.within is None and most > 0:
+                self.within = most
+            else:
+                return False
+        return len(found) == 1
 
     def made(self) -> exp.Subquery | None:
         """The rows with what is shown of the latest one."""
@@ -257,24 +254,6 @@ class _Latest(Struct):
     def _mine(self, node: exp.Expr) -> ViewColumn | None:
         """The column of the latest row that an expression is; None for any other expression."""
         return _only(node, self.inner, () if self.asked.inside else self.outer)
-
-    def _theirs(self, node: exp.Expr) -> ViewColumn | None:
-        """The column of the rows that ask."""
-        return _only(node, self.outer, self.inner)
-
-
-def _limits(part: exp.Expr) -> list[exp.Expr]:
-    """A condition as its conjuncts: BETWEEN is two."""
-    node = part.unnest()
-    if not isinstance(node, exp.Between) or node.args.get("symmetric"):
-        return [part]
-    return [exp.GTE(this=node.this, expression=node.args["low"]), exp.LTE(this=node.this, expression=node.args["high"])]
-
-
-def _shifted(node: exp.Expr, kind: type[exp.Binary]) -> tuple[exp.Expr, exp.Expr | None]:
-    """A time and what the operator ``kind`` adds to it or takes from it; None where it stands alone."""
-    node = node.unnest()
-    return (node.left, node.right) if isinstance(node, kind) else (node, None)
 
 
 def _only(node: exp.Expr, given: Schema, hides: Schema) -> ViewColumn | None:

@@ -21,7 +21,7 @@ from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.substitution import substituted, values_of
-from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
+from streambound.analyzer.algebra.syntax import both_ends, column_of, conjunction, conjuncts
 from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 
@@ -82,7 +82,7 @@ class _Recent(Struct, frozen=True):
             tree = replace(tree, **below)
         if not isinstance(tree, nodes.Filter | nodes.Join):
             return tree
-        parts = [one for part in conjuncts(tree.condition) for one in _both_ends(part)]
+        parts = [one for part in conjuncts(tree.condition) for one in (both_ends(part) if _calls_now(part) else [part])]
         asked = [part for part in parts if _asks(part)]
         others = [part for part in parts if part not in asked]
         if asked and isinstance(tree, nodes.Filter):
@@ -165,19 +165,14 @@ class _Recent(Struct, frozen=True):
         return nodes.Join(JoinKind.SEMI, tree, self.newest, nodes.Scalar(made), syntax=part, at=place.at)
 
 
-def _both_ends(part: exp.Expr) -> Iterator[exp.Expr]:
-    """``x BETWEEN a AND b`` with now() as two comparisons; another condition as it is."""
-    if isinstance(part, exp.Between) and any(map(is_now, part.walk())):
-        yield exp.GTE(this=part.this.copy(), expression=part.args["low"].copy())
-        yield exp.LTE(this=part.this.copy(), expression=part.args["high"].copy())
-    else:
-        yield part
-
-
 def _asks(part: exp.Expr) -> bool:
     """Whether a condition compares a row's columns with now()."""
     compares = isinstance(part, _COMPARISONS) and part.find(exp.Column) is not None and part.find(exp.Query) is None
-    return compares and any(map(is_now, part.walk()))
+    return compares and _calls_now(part)
+
+
+def _calls_now(part: exp.Expr) -> bool:
+    return any(map(is_now, part.walk()))
 
 
 # --- what such a join is ----------------------------------------------------------------------------------------------

@@ -24,6 +24,18 @@ def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
     return found
 
 
+def both_ends(part: exp.Expr) -> list[exp.Expr]:
+    """``x BETWEEN a AND b`` as two comparisons; another condition as it is."""
+    node = part.unnest()
+    if not isinstance(node, exp.Between) or node.args.get("symmetric"):
+        return [part]
+    value, low, high = (node.args[name] for name in ("this", "low", "high"))
+    return [
+        exp.GTE(this=value.copy(), expression=low.copy()),
+        exp.LTE(this=value.copy(), expression=high.copy()),
+    ]
+
+
 def conjunction(parts: Iterable[exp.Expr]) -> Scalar | None:
     """The conjunction of some conditions; None of none."""
     found = [exp.paren(part.copy()) if isinstance(part, exp.Or) else part.copy() for part in parts]

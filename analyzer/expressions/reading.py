@@ -291,5 +291,9 @@ def _test(node: exp.Is, row: Row) -> Expression:
 
 
 def _between(node: exp.Between, row: Row) -> Expression:
+    if node.args.get("symmetric"):
+        raise Refused(
+            "BETWEEN SYMMETRIC is outside the query language", node, "write x BETWEEN LEAST(a, b) AND GREATEST(a, b)"
+        )
     value, low, high = (read_over(node.args[part], row) for part in ("this", "low", "high"))
     return called("and", [called(">=", [value, low], node), called("<=", [value, high], node)], node)
