@@ -393,10 +393,11 @@ class FactLog(Struct):
         if found is None or len(timed) != 1:
             return {"rule": "unproved"}
         below = next((t for t in times[timed[0]] if is_said_by(t, found, timed[0], rows, promise)), times[timed[0]][0])
-        return {
-            "rule": "computed",
-            "uses": [self.time(rows, timed[0], promise.source, below.function), self.values(rows, timed[0])],
-        }
+        return {"rule": "computed", "uses": self._timed(rows, timed[0], below)}
+
+    def _timed(self, rows: TreeNode, column: int, time: TimePromise) -> list[int]:
+        """The facts about a column by which what is computed of it is a function of time."""
+        return [self.time(rows, column, time.source, time.function), self.values(rows, column)]
 
     def _newest(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         """When a row changes: with the newest of those that it is made of."""
@@ -559,14 +560,18 @@ class FactLog(Struct):
         """A step of a path, with the fact that says so."""
         made: Json = {"to": point_json(step.below, node), "most": step.most}
         if step.atom is not None:
-            return made | {"atom": step.atom}
+            uses = [fact for place, time in step.times for fact in self._timed_of_row(node, place, time)]
+            return made | {"atom": step.atom} | ({"uses": uses} if uses else {})
         assert step.column is not None, "it is a fact's"
         rows, place = row_of(node, step.column)
         if step.source is None:
             fact = self.values(rows, place)
             return made | ({"fact": fact} if self._says(fact, step) else {})
-        source = NOW if step.source in (LEFT, RIGHT) else named_below(node, rows, step.source)
-        return made | {"fact": self.time(rows, place, source)}
+        return made | {"fact": self.time(rows, place, _source_below(node, rows, step.source))}
+
+    def _timed_of_row(self, node: TreeNode, column: int, time: TimePromise) -> list[int]:
+        rows, place = row_of(node, column)
+        return self._timed(rows, place, replace(time, source=_source_below(node, rows, time.source)))
 
     def _says(self, fact: int, step: PathStep) -> bool:
         """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
@@ -585,6 +590,11 @@ class FactLog(Struct):
     def _added(self, made: Json) -> int:
         self.facts.append(made)
         return len(self.facts) - 1
+
+
+def _source_below(node: TreeNode, rows: TreeNode, source: str) -> str:
+    """A source of a condition's rows as it is called in an input."""
+    return NOW if source in (LEFT, RIGHT) else named_below(node, rows, source)
 
 
 def _furthest(promise: TimePromise) -> tuple[bool, int]:

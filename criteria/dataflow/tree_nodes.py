@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import ceil, floor
 from typing import Any
 
@@ -13,10 +14,10 @@ from streambound.analyzer import relation_queries
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, read_by
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjuncts
-from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression
@@ -39,6 +40,8 @@ class PathStep(Struct, frozen=True):
     atom: int | None = None
     column: int | None = None
     source: str | None = None
+    times: tuple[tuple[int, TimePromise], ...] = ()
+    """Of an atom that compares buckets of two sources' times: what it reads says of these."""
 
 
 class TreeNode(Struct, frozen=True):
@@ -125,12 +128,13 @@ def present_points(node: TreeNode) -> set[Point]:
 
 def steps_of(node: TreeNode) -> Iterator[PathStep]:
     """The differences that atoms of a condition say, and facts of its input."""
-    given = row_schema(node)
+    given, columns = row_schema(node), row_columns(node)
     for number, one in enumerate(conditions_of(node)):
         said = said_by(one, given)
         for x, y, most in said.differences:
             if isinstance(x, int) and isinstance(y, int):
                 yield PathStep(x, y, most, atom=number)
+        yield from (replace(step, atom=number) for step in _sources_apart(one, node, columns))
         for column, named in enumerate(given):
             low, high = said.columns[column].values.ends
             if high is not None and named.type is not None and named.type.discrete:
@@ -140,24 +144,47 @@ def steps_of(node: TreeNode) -> Iterator[PathStep]:
     for column, known in enumerate(given):
         if known.type is None or not known.type.discrete:
             continue
-        rows, place = row_of(node, column)
-        facts = rows.view.columns[place]
+        facts = columns[column]
         low, high = facts.values.ends
-        mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
         limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
-        names = called_above(node, rows)
-        limits += [
-            (mine if t.source == NOW else names.get(t.source, t.source), t.low, t.high)
-            for t in facts.times
-            if not t.function
-        ]
+        limits += [(t.source, t.low, t.high) for t in facts.times if not t.function and t.source != NOW]
         for source, least, most in limits:
-            if source == mine and not isinstance(node.tree, nodes.Join):
-                continue
             if most is not None:
                 yield PathStep(column, source, floor(most), column=column, source=source)
             if least is not None:
                 yield PathStep(source, column, -ceil(least), column=column, source=source)
+
+
+def _sources_apart(part: Any, node: TreeNode, columns: Sequence[ColumnFacts]) -> Iterator[PathStep]:
+    """How far the times of two sources are apart, of which a part of a condition compares buckets."""
+    given = row_schema(node)
+    known = [(p, t) for p in sorted(read_by(given, part)) for t in columns[p].times if t.source != NOW]
+    for (p, one), (q, other) in combinations(known, 2):
+        if p == q or one.source == other.source:
+            continue
+        times = {p: ColumnFacts(_sign(columns[p]), (one,)), q: ColumnFacts(_sign(columns[q]), (other,))}
+        timed = tuple(times.get(place, ColumnFacts()) for place in range(len(given)))
+        for x, y, most in narrowed(part, RowFacts(given, timed)).differences:
+            if isinstance(x, str) and isinstance(y, str):
+                yield PathStep(x, y, most, times=((p, one), (q, other)))
+
+
+def _sign(column: ColumnFacts) -> ValueSet:
+    low, _ = column.values.ends
+    return between(0, None) if low is not None and low >= 0 else ANYTHING
+
+
+def row_columns(node: TreeNode) -> tuple[ColumnFacts, ...]:
+    """The facts of the columns that a node's condition may read, with the names that sources have in its rows."""
+
+    def named(column: int) -> ColumnFacts:
+        rows, place = row_of(node, column)
+        facts, names = rows.view.columns[place], called_above(node, rows)
+        if isinstance(node.tree, nodes.Join):
+            names = {**names, NOW: LEFT if column < len(node.input("left").view.schema) else RIGHT}
+        return replace(facts, times=tuple(replace(t, source=names.get(t.source, t.source)) for t in facts.times))
+
+    return tuple(map(named, range(len(row_schema(node)))))
 
 
 def latest(node: TreeNode) -> frozenset[str] | None:

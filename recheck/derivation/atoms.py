@@ -118,6 +118,15 @@ def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]
         yield from _differences(one)
 
 
+def in_order(part: exp.Expr, given: Schema) -> Iterator[tuple[Expression, Expression, bool]]:
+    """The sides ``x <= y`` of a part's comparisons; whether ``x < y``."""
+    for one in _certain(part, given):
+        if one.name in _FLIPPED and len(one.arguments) == 2:
+            x, y = one.arguments
+            yield from [(x, y, one.name == "<")] if one.name in ("<", "<=", "=") else []
+            yield from [(y, x, one.name == ">")] if one.name in (">", ">=", "=") else []
+
+
 def _present(one: Atom) -> frozenset[int]:
     match one:
         case Atom(name, arguments) if name in _FLIPPED:

@@ -38,12 +38,16 @@ class ClaimedPoint(Struct, frozen=True):
 
 
 class ClaimedStep(Struct, frozen=True):
-    """The point before is above ``to`` by ``most`` at most, as an atom of the condition says, or a fact."""
+    """The point before is above ``to`` by ``most`` at most, as an atom of the condition says, or a fact.
+
+    An atom that compares buckets of two times ``uses`` facts about both.
+    """
 
     to: ClaimedPoint
     most: int
     atom: int | None = None
     fact: int | None = None
+    uses: tuple[int, ...] = ()
 
 
 class ClaimedValues(Struct, frozen=True):

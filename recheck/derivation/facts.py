@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from math import ceil, floor
 
 from msgspec import Struct, field
@@ -12,9 +13,10 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.expressions.expression import Expression, fields
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import THE_TIME, FunctionOfTime
+from streambound.recheck.derivation.buckets import THE_TIME, FunctionOfTime, computed
 from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedStep, NotCheckedError
 from streambound.recheck.derivation.plan import Origin, PlanNode, PlanNodes, is_session, origin
 from streambound.recheck.derivation.rows import sources
@@ -155,6 +157,8 @@ class CheckedFacts(Struct):
     def _most(self, above: ClaimedPoint, step: ClaimedStep, node: PlanNode, beside: bool) -> int | None:
         """How far a point is above the next one at most, as an atom says, or a fact about a row of the condition."""
         below = step.to
+        if above.source is not None and below.source is not None and step.fact is None:
+            return self._most_of_buckets(above.source, step, node)
         column, other = (above, below) if above.column is not None else (below, above)
         if column.column is None or (step.atom is None) is (step.fact is None):
             raise RejectedError("a step between no column and another point, or by no one thing")
@@ -177,6 +181,41 @@ class CheckedFacts(Struct):
         if column is above:
             return None if high is None else floor(high)
         return None if low is None else -ceil(low)
+
+    def _most_of_buckets(self, above: str, step: ClaimedStep, node: PlanNode) -> int | None:
+        """How far a source's time is above another one, as an atom says of buckets of both, which are of one kind."""
+        found = list[int]()
+        for left, right, strict in atoms.in_order(self.atom(node, step.atom), node.row):
+            for x, y in product(self._times_of(left, step, node), self._times_of(right, step, node)):
+                alike = (x.source, y.source) == (above, step.to.source) and x.function.name == y.function.name != ""
+                if alike and x.low is not None and y.high is not None:
+                    width = max(x.function.width, y.function.width)
+                    found.append((-1 if strict else width - 1) - x.low + y.high)
+        return min(found, default=None)
+
+    def _times_of(self, expression: Expression, step: ClaimedStep, node: PlanNode) -> Iterator[TimeFact]:
+        """What an expression that a condition has says of times, by the facts that a step uses."""
+        for place in map(int, fields(expression)):
+            row = row_of(node, place)
+            about = [one for one in step.uses if self.is_about(one, row.node, row.column or 0)]
+            for one in about:
+                if one in self.times:
+                    values = [other for other in about if other in self.sets]
+                    found = self.computed(expression, place, row, [one, *values], node)
+                    yield from [] if found is None else [found]
+
+    def computed(
+        self, expression: Expression, place: int, row: Origin, uses: Sequence[int], node: PlanNode
+    ) -> TimeFact | None:
+        """The time that an expression over one column of a row is, by a fact about it, and facts about its values."""
+        column = row.column or 0
+        fact = moved_up(self.time(uses[0], row.node, column), node, row)
+        lows = [self.values(one, row.node, column).ends[0] for one in uses[1:]]
+        least = max((one for one in lows if one is not None), default=None)
+        function = computed(expression, place, fact.function, least)
+        if function is None:
+            return None
+        return replace(fact.moved(fact.source, function.later, function.later), function=replace(function, later=0))
 
     def of_row(self, number: int | None, node: PlanNode, column: int) -> ValueSet:
         """The values of a column that a condition reads, as a fact about the input has them."""

@@ -160,8 +160,9 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
         case nodes.Scan():
             key = None if node.table is None else node.table.one_key
             return frozenset(("key" if key is not None and node.schema[column].name in key.attributes else "row",))
-        case nodes.Bucket() if column >= node.below.width and not is_session(node.tree):
-            return frozenset(("bucket",))
+        case nodes.Bucket(time=time, keys=by) if column >= node.below.width:  # a session is of a time and some keys
+            of_session = _named("input", says_all(node.below, node.below.read_by(time, *by)))
+            return of_session if is_session(node.tree) else frozenset(("bucket",))
         case nodes.Recur():
             return frozenset((f"column {column}",))
     found = origin(node, column)

@@ -15,7 +15,7 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import computed, window_end
+from streambound.recheck.derivation.buckets import THE_TIME, window_end
 from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedTime, NotCheckedError
 from streambound.recheck.derivation.facts import SIDES, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.plan import PlanNode, is_session, origin, pairs
@@ -78,17 +78,16 @@ def _computed(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Cla
     found, column = origin(node, claim.column), facts.column_of(_first(claim))
     if found is None or found.expression is None:
         raise RejectedError("a column that is no expression")
-    below = moved_up(facts.time(_first(claim), found.node, column), node, found)
-    lows = [facts.values(one, found.node, column).ends[0] for one in claim.uses[1:]]
-    least = max((one for one in lows if one is not None), default=None)
     expression = row_expression(found.expression, found.node.schema)
-    function = None if expression is None else computed(expression, column, below.function, least)
-    if function is None:
+    row = replace(found, column=column)
+    fact = None if expression is None else facts.computed(expression, column, row, claim.uses, node)
+    if fact is None:
         raise NotCheckedError(f"the time {found.expression.sql('spark')}")
-    more, function, kind = function.later, replace(function, later=0), node.schema[claim.column].type
-    if time.function or below.function.name or function.unit is None or not kind or kind.family is not Family.TIMESTAMP:
-        return replace(below.moved(below.source, more, more), function=function)
-    return below.moved(below.source, more + 1 - function.width, more)  # a period begins before a time in it
+    function, kind = fact.function, node.schema[claim.column].type
+    is_time = not time.function and not facts.times[claim.uses[0]].function.name
+    if not is_time or function.unit is None or kind is None or kind.family is not Family.TIMESTAMP:
+        return fact
+    return replace(fact, function=THE_TIME).moved(fact.source, 1 - function.width, 0)  # it begins before a time in it
 
 
 def _window(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:

@@ -114,3 +114,9 @@ SELECT b, n, COUNT(*) AS c FROM (SELECT b, SUM(f) OVER (PARTITION BY b ORDER BY 
 
 -- groups by the newer row
 SELECT T.ts, MAX(S.v) AS m FROM T LEFT JOIN S ON S.b = T.b AND S.ts <= T.ts GROUP BY T.ts
+
+-- buckets that a condition computes
+SELECT S.v, q.n FROM S JOIN (SELECT ts DIV 10 AS w, COUNT(*) AS n FROM T GROUP BY ts DIV 10) q ON S.ts DIV 20 = q.w DIV 2
+
+-- sessions of rows of a join
+SELECT S.a, SUM(S.v) AS s, MAX(T.v) AS m FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts AND S.ts + 5 GROUP BY S.a, session_window(S.ts, '10 microseconds')
