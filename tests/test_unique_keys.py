@@ -191,6 +191,7 @@ KEYED: dict[str, Any] = {
     "streams": {"S": STREAM, "T": STREAM},
     "relations": {"R": {"columns": {"a": "bigint", "b": "bigint"}, "rows": 5, "unique": ["a"]}},
 }
+PLAIN = {**KEYED, "relations": {"R": {key: KEYED["relations"]["R"][key] for key in ("columns", "rows")}}}
 SUMS = "SUM(S.v) OVER (PARTITION BY {} ORDER BY S.ts RANGE BETWEEN 4 PRECEDING AND CURRENT ROW) AS n"
 OF_CUSTOMERS: dict[str, tuple[str, int, int]] = {
     "sums of a window": (f"SELECT S.a, {SUMS.format('S.b')} FROM S JOIN R ON S.a = R.a", 8, 5 * 8),
@@ -203,14 +204,32 @@ OF_CUSTOMERS: dict[str, tuple[str, int, int]] = {
 @pytest.mark.parametrize("name", OF_CUSTOMERS)
 def test_a_row_joins_one_of_a_relation(name: str) -> None:
     sql, most, without = OF_CUSTOMERS[name]
-    plain = {**KEYED, "relations": {"R": {key: KEYED["relations"]["R"][key] for key in ("columns", "rows")}}}
-    assert (proved(sql, KEYED)[1], proved(sql, plain)[1]) == (most, without)
+    assert (proved(sql, KEYED)[1], proved(sql, PLAIN)[1]) == (most, without)
     checked, _ = proved(sql, KEYED)
     for seed in range(2 * MORE):
         random, rows = Random(seed), random_rows(1, seed)
         keys = random.sample([None, 1, 2, 3, 9, 10], 5)
         rows["R"] = [{"a": key, "b": random.choice([None, 1, 2])} for key in keys]
         found = run_circuit(checked, rows)
+        assert in_the_end(found.printed) == in_duckdb(sql, rows)
+        assert found.peak <= most
+
+
+@pytest.mark.parametrize("of", ["w.n = 1", "w.n < 2", "w.n = 2 AND w.n IS NOT NULL"])
+def test_one_number_of_a_partition_is_one_row(of: str) -> None:
+    """A column that has one value in all pairs is no part of a key: a row joins one of those that ROW_NUMBER counts."""
+    numbered = "SELECT a AS k, ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) AS n FROM R"
+    sql = f"SELECT S.a, {SUMS.format('S.b')} FROM S JOIN ({numbered}) AS w ON w.k = S.a AND {of}"
+    checked, most = proved(sql, PLAIN)
+    assert most == 8 + 5
+    assert proved(sql.replace(of, "w.n IN (1, 2)"), PLAIN)[1] == 8 * 5 + 5
+    (relation,) = circuit_plan(checked).computed
+    for seed in range(2 * MORE):
+        random, rows = Random(seed), random_rows(1, seed)
+        rows["R"] = [{name: random.choice([None, 1, 2, 3]) for name in "ab"} for _ in range(5)]
+        names = [column.name for column in relation.declared]
+        given = [dict(zip(names, row, strict=True)) for row in in_duckdb(relation.query, rows).elements()]
+        found = run_circuit(checked, {**rows, relation.name: given})
         assert in_the_end(found.printed) == in_duckdb(sql, rows)
         assert found.peak <= most
 

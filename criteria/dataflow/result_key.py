@@ -11,7 +11,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
-from streambound.criteria.dataflow.view import OperatorView, Places
+from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views, statement_views
 
 _NO_KEY = "emit upsert is outside the query language here: no columns are known in which no two results agree"
@@ -20,17 +20,16 @@ _HELP = "group by the key, or take one row of it, ROW_NUMBER() OVER (PARTITION B
 
 def result_key(statement: Statement, catalog: Catalog) -> tuple[int, ...]:
     """The key of a statement's result, as places in its select list; empty where none is known."""
-    found = _view(lower(statement, catalog), catalog)
-    return () if found is None else _chosen(*found)
+    view = _view(lower(statement, catalog), catalog)
+    return () if view is None else _chosen(view)
 
 
 def without_key(statement: Statement, lowered: Lowered, catalog: Catalog) -> Diagnostic | None:
     """Why a statement with `emit upsert` has no key; None if it has one."""
-    found = _view(lowered, catalog)
-    if not statement.upserts or statement.emit is None or found is None or _chosen(*found):
+    view = _view(lowered, catalog)
+    if not statement.upserts or statement.emit is None or view is None or _chosen(view):
         return None
-    view, views = found
-    help, hidden = _HELP, next(_hidden(view.tree, views), None)
+    help, hidden = _HELP, next(_hidden(view.tree, statement_views(catalog)), None)
     if frozenset() in view.keys:
         help = "there is one result: select a constant beside it, 1 AS id, to be its key; or print changes"
     elif hidden:
@@ -38,35 +37,19 @@ def without_key(statement: Statement, lowered: Lowered, catalog: Catalog) -> Dia
     return Diagnostic(Code.UNSUPPORTED, _NO_KEY, statement.source.file, statement.emit.at, help)
 
 
-def _view(lowered: Lowered, catalog: Catalog) -> tuple[OperatorView, Views] | None:
+def _view(lowered: Lowered, catalog: Catalog) -> OperatorView | None:
     if lowered.tree is None or lowered.positions is None:
         return None
-    views = statement_views(catalog)
-    return views.of(with_names_apart(lowered.tree, catalog, lowered.positions)), views
+    return statement_views(catalog).of(with_names_apart(lowered.tree, catalog, lowered.positions))
 
 
-def _chosen(view: OperatorView, views: Views) -> tuple[int, ...]:
+def _chosen(view: OperatorView) -> tuple[int, ...]:
     """The key of the fewest columns, the first of them; of a result of one row a column that is always the same."""
     constant = [place for place, column in enumerate(view.columns) if column.values.size == 1]
-    known = [key for key in view.keys if key] or [key for key in _keys(view.tree, views) if key]
+    known = [key for key in view.keys if key]
     if not known and frozenset() in view.keys:
         known = [frozenset((place,)) for place in constant]
     return min((tuple(sorted(key)) for key in known), key=lambda key: (len(key), key), default=())
-
-
-def _keys(tree: nodes.Tree, views: Views) -> Iterator[Places]:
-    """The keys of an operator's rows, without columns that have the same value in all rows."""
-    view = views.of(tree)
-    yield from view.keys
-    match tree:
-        case nodes.Project(input):
-            shown = view.below[1] if view.below is not None else {}
-            yield from (frozenset(shown[p] for p in key) for key in _keys(input, views) if key <= shown.keys())
-        case nodes.Filter(input):
-            same = {place for place, column in enumerate(view.columns) if column.values.size == 1}
-            yield from (key - same for key in _keys(input, views))
-        case nodes.Alias(input) | nodes.SpjBlock(input) | nodes.OrderBy(input):
-            yield from _keys(input, views)
 
 
 def _hidden(tree: nodes.Tree, views: Views) -> Iterator[list[str]]:
@@ -75,5 +58,5 @@ def _hidden(tree: nodes.Tree, views: Views) -> Iterator[list[str]]:
         tree = tree.input
     if isinstance(tree, nodes.Project):
         schema = views.of(tree.input).schema
-        for key in _keys(tree.input, views):
+        for key in views.of(tree.input).keys:
             yield [schema[place].name for place in sorted(key)]

@@ -91,12 +91,7 @@ class Views:
 
     def _view(self, tree: nodes.Tree) -> OperatorView:
         columns = self.schema(tree)
-        recursive = self._recursive
-        if recursive is None:
-            found = self._facts.of(tree)
-        else:
-            known = ViewFacts(recursive.change, columns=recursive.columns)
-            found = self._facts.of(tree, known, recursive.schema)
+        found = self._facts_of(tree)
         padded = (*found.columns, *(ColumnFacts() for _ in columns))[: len(columns)]
         if isinstance(tree, nodes.Aggregate) and is_session(tree.input):
             padded = ends_of_sessions(padded, tree.input, self.of(tree.input.input))
@@ -105,7 +100,9 @@ class Views:
             frozenset(map(names.index, key)) for key in found.keys if all(names.count(name) == 1 for name in key)
         )
         made = self._made_of(tree, columns)
-        made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
+        same = _same_in_all(padded) if isinstance(tree, nodes.Filter) else frozenset()
+        every_key = tuple(dict.fromkeys(key - same for key in (*made.keys, *keys)))
+        made = replace(made, columns=padded, change=found.change, keys=every_key)
         if isinstance(tree, nodes.Join) and tree.kind is nodes.JoinKind.INNER:
             made = replace(made, near=(*made.near, *_beside(made)))
         made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
@@ -122,6 +119,13 @@ class Views:
             given = self.of(tree.input)
             made = replace(made, rows=present(given, given.every))
         return replace(made, rows=present(made, made.every)) if once else made
+
+    def _facts_of(self, tree: nodes.Tree) -> ViewFacts:
+        recursive = self._recursive
+        if recursive is None:
+            return self._facts.of(tree)
+        known = ViewFacts(recursive.change, columns=recursive.columns)
+        return self._facts.of(tree, known, recursive.schema)
 
     def _rising(self, tree: nodes.Tree, made: OperatorView) -> tuple[RisingColumn, ...]:
         """The columns that never fall: running counts, and these where rows are given on at once."""
@@ -428,7 +432,10 @@ class Views:
         return tuple(found)
 
     def _partners(self, tree: nodes.Join, left: OperatorView, right: OperatorView) -> tuple[bool, bool]:
-        """Whether a left row has at most one partner, and a right row: the condition gives it all of a key."""
+        """Whether a left row has at most one partner, and a right row: the condition gives it all of a key.
+
+        That is so of a column that has one value in all pairs, too.
+        """
         pairs = [(one.left, one.right) for one in equalities(tree.condition)]
         pairs += [(right, left) for left, right in pairs]
         found = [(left.read_by(one), right.read_by(other)) for one, other in pairs]
@@ -439,7 +446,15 @@ class Views:
         ]
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
+        keyed = (left.keys or right.keys) and not tree.using
+        same = _same_in_all(self._facts_of(pairs_of(tree)).columns) if keyed else frozenset[int]()
+        mine, theirs = mine | same, theirs | {place - len(left.schema) for place in same}
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _same_in_all(columns: Sequence[ColumnFacts]) -> Places:
+    """The columns that have one value in all rows."""
+    return frozenset(place for place, one in enumerate(columns) if one.values.size == 1)
 
 
 def _with_missing(

@@ -15,10 +15,11 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind
 from streambound.analyzer.algebra.recent_rows import asks_for_newest
-from streambound.analyzer.algebra.window_functions import looks_back
+from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between, of_domain
+from streambound.analyzer.algebra.window_functions import Gives, looks_back, window_function
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.types import DataType, Family
-from streambound.recheck.derivation.atoms import differences, equal, is_atom
+from streambound.recheck.derivation.atoms import Sets, differences, equal, is_atom, left_of
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.derivation.plan import Places, PlanNode, is_session, origin, pairs, traced
 
@@ -127,8 +128,10 @@ def only_partner(node: PlanNode) -> str | None:
             by["right"].add(known[1] - width)
     kinds = {"right": (JoinKind.INNER, JoinKind.LEFT), "left": (JoinKind.INNER, JoinKind.RIGHT)}
     for side, allowed in kinds.items():
-        if node.tree.kind in allowed and any(key <= by[side] for key in keys(node.input(side))):
-            return side
+        first = width if side == "right" else 0
+        for key in keys(node.input(side)) if node.tree.kind in allowed else ():
+            if key <= by[side] or key - by[side] <= {place - first for place in same_in_all(both)}:
+                return side
     return None
 
 
@@ -204,6 +207,8 @@ def never_changes(node: PlanNode) -> bool:
 
 def only_grows(node: PlanNode) -> bool:
     """Whether no row of a node is ever taken back, as its operators say."""
+    if node.never_changes:
+        return True
     match node.tree:
         case nodes.Scan(changes=changes):
             return not changes
@@ -224,7 +229,7 @@ def only_grows(node: PlanNode) -> bool:
             | nodes.Bucket() | nodes.Intersect(distinct=True) | nodes.Join(kind=JoinKind.INNER | JoinKind.SEMI)
         ):  # fmt: skip
             return not is_session(node.tree) and all(map(only_grows, node.inputs.values()))
-    return node.never_changes
+    return False
 
 
 def _is_for_good(node: PlanNode) -> bool:
@@ -291,7 +296,11 @@ def keys(node: PlanNode) -> list[Places]:
             return [node.every, *keys(node.below)]
         case nodes.Union(distinct=True):
             return [node.every]
-        case nodes.Filter() | nodes.Alias() | nodes.Apply() | nodes.SpjBlock() | nodes.Bucket(kind=BucketKind.TUMBLING):
+        case nodes.Filter():
+            below = keys(node.below)
+            same = same_in_all(node) if below else frozenset[int]()
+            return [key - same for key in below]
+        case nodes.Alias() | nodes.Apply() | nodes.SpjBlock() | nodes.Bucket(kind=BucketKind.TUMBLING):
             return keys(node.below)
         case nodes.Over(calls=calls):
             numbered = list[Places]()
@@ -317,6 +326,26 @@ def keys(node: PlanNode) -> list[Places]:
             side = {"right": "left", "left": "right"}.get(only or "")
             return [] if side is None else [frozenset(p + first for p in key) for key in keys(node.input(side))]
     return []
+
+
+def same_in_all(node: PlanNode) -> Places:
+    """The columns that have one value in all rows, or pairs, that satisfy a condition."""
+    known: Sets = {place: _given(*traced(node, place)) for place in range(len(node.row))}
+    for part in node.conditions * 2:  # the second time with what others say of columns that it makes equal
+        known = left_of(part, node.row, known)
+    return frozenset(place for place, one in known.items() if one.size == 1)
+
+
+def _given(node: PlanNode, column: int) -> ValueSet:
+    """The values that are declared of a column of a table; ranks begin with 1."""
+    match node.tree:
+        case nodes.Scan() if node.table is not None:
+            declared = node.table.columns[column]
+            return of_domain(declared.domain, declared.type, null=True)
+        case nodes.Over(calls=calls) if column >= node.below.width:
+            ranks = window_function(calls[column - node.below.width]).gives is Gives.NUMBER
+            return between(1, None, null=False) if ranks else ANYTHING
+    return ANYTHING
 
 
 def _is_end(node: PlanNode, column: int) -> bool:

@@ -184,7 +184,7 @@ def run_plan(plan: JobPlan, rows: Rows, ticks: Ticks = 3) -> CircuitRun:
     job = job_spec(plan)
     given = encoded_rows(plan, rows)
     found, entries = Printed(), list[tuple[int, int]]()
-    relations = {relation.name: given[relation.name] for relation in job.relations}
+    relations = {relation.name: given[relation.name] for relation in (*job.relations, *plan.computed)}
     times = sorted({row[stream.timestamp] for stream in job.streams for row in given[stream.name]})
     ends = times if ticks is None else random_ends(times, ticks) if isinstance(ticks, int) else ticks
     for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}, ends):
