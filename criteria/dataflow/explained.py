@@ -278,8 +278,8 @@ class FactLog(Struct):
         if key not in self._known:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
-            if promise is None and not function and node.view.columns[column].values == NOTHING:
-                promise = TimePromise(source, 0, 0)  # of which there is no row
+            if promise is None and node.view.columns[column].values == NOTHING:
+                promise = TimePromise(source, 0, 0, function)  # of which there is no row
                 made = {"rule": "none", "uses": [self.values(node, column)]}
             made |= {"node": key[0], "column": column}
             known = promise or TimePromise(source, None, None, function)
@@ -356,6 +356,9 @@ class FactLog(Struct):
             case nodes.Union() | nodes.Except() | nodes.Intersect() if source == NOW:
                 sides = [node.input(n) for n in ("left", "right") if not node.input(n).view.is_static]
                 return {"rule": "sides", "uses": [self.time(one, column, source, function) for one in sides]}
+            case nodes.Intersect():
+                left = node.input("left")
+                return {"rule": "passed", "uses": [self.time(left, column, named_below(node, left, source), function)]}
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) if source == NOW:
                 return self._joined(node, column, promise)
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) | nodes.Filter():

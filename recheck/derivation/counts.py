@@ -21,7 +21,7 @@ from streambound.recheck.derivation.closing import ClosingFacts, values_by
 from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.plan import Places, PlanNode, origin, parts, session_of, traced
 from streambound.recheck.derivation.rows import Sources, keys, only_grows, says, sources, ways_to_say, with_said
-from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_all_rows, with_as_many
+from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_as_many_each
 
 
 class FactsAbout(Struct, frozen=True):
@@ -186,21 +186,18 @@ class Counts(Struct):
         """All rows that there are at a time; of a join's side, whether they have a partner or not."""
         rows = counted(rows.node) if rows.facts.side else rows
         if len(claim.of) == 1 and claim.of[0].rule == "combinations" and not claim.of[0].closing:
-            below: PlanNode | None = rows.node
-            while below is not None and not self.is_of(claim.of[0], below):
-                below = with_as_many(below)
-            return self.most(claim.of[0], counted(below or rows.node))
+            below = (one for one in with_as_many_each(rows.node) if self.is_of(claim.of[0], one))
+            return self.most(claim.of[0], counted(next(below, rows.node)))
         if claim.of and all(one.rule == "whole" for one in claim.of):
-            union: PlanNode | None = rows.node
-            while union is not None and not isinstance(union.tree, nodes.Union):
-                union = with_as_many(union)
-            sides = [] if union is None else [*union.inputs.values()]
+            *_, union = with_as_many_each(rows.node)
+            sides = [*union.inputs.values()] if isinstance(union.tree, nodes.Union) else []
             if len(sides) != len(claim.of):
                 raise RejectedError("sides of what is no union")
             return total(self.most(one, counted(side)) for one, side in zip(claim.of, sides, strict=True))
-        every = counted(with_all_rows(rows.node))
+        *_, lowest = with_as_many_each(rows.node)
+        every = counted(lowest)
         values = {one.column: self._values(one, every, None) for one in claim.columns}
-        return WholeRows(self.symbols, values, self.facts).of(every.node)
+        return WholeRows(self.symbols, values, self.facts).of(rows.node)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.

@@ -15,7 +15,7 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import THE_TIME, window_end
+from streambound.recheck.derivation.buckets import THE_TIME, FunctionOfTime, window_end
 from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedTime, NotCheckedError
 from streambound.recheck.derivation.facts import SIDES, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.plan import PlanNode, is_session, origin, pairs
@@ -42,7 +42,7 @@ def _first(claim: ClaimedFact) -> int | None:
 def _none(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
     """Of no rows anything is true."""
     require_no_rows(facts, claim, node)
-    return TimeFact(time.source, time.low, time.high)
+    return TimeFact(time.source, time.low, time.high, FunctionOfTime(time.function, time.width))
 
 
 def _declared(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:

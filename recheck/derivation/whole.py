@@ -18,7 +18,7 @@ from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.plan import PlanNode, is_session, pairs, traced
-from streambound.recheck.derivation.rows import SourceOfRows, only_partner, sources, ways_to_say
+from streambound.recheck.derivation.rows import SourceOfRows, keys, only_partner, sources, ways_to_say
 
 _NO_MORE_ROWS = (
     nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Distinct, nodes.Over, nodes.Apply, nodes.OrderBy,
@@ -38,11 +38,12 @@ def with_as_many(node: PlanNode) -> PlanNode | None:
     return None
 
 
-def with_all_rows(node: PlanNode) -> PlanNode:
-    """The lowest node below of which there are as many rows as of the node, or more."""
+def with_as_many_each(node: PlanNode) -> Iterator[PlanNode]:
+    """A node and those below of which there are as many rows as of the node, or more."""
+    yield node
     while not asks_for_newest(node.tree) and (below := with_as_many(node)) is not None:
         node = below
-    return node
+        yield node
 
 
 class WholeRows(Struct):
@@ -57,7 +58,10 @@ class WholeRows(Struct):
 
     def of(self, node: PlanNode) -> Quantity:
         """All rows of a node at a time; raises RejectedError where it may have any number."""
-        node = with_all_rows(node)
+        several = [*with_as_many_each(node)]
+        node = several[-1]
+        if any(frozenset() in keys(one) for one in several):  # no two rows differ
+            return Quantity.number(1)
         if asks_for_newest(node.tree):
             return self.of_recent(node)
         match node.tree:
@@ -68,8 +72,6 @@ class WholeRows(Struct):
                     return options[0]
             case nodes.Bucket(size=size, slide=slide) if not is_session(node.tree):
                 return self.of(node.below) * Quantity.number(-(-size // slide) if slide else 1)
-            case nodes.Aggregate(keys=()):
-                return Quantity.number(1)
             case nodes.Union():
                 return total(map(self.of, node.inputs.values()))
             case nodes.Join(kind=kind, using=()):

@@ -65,6 +65,7 @@ class OperatorQuery(WindowQuery):
             (4 * top, "named_twice"),
             (2 * top, "several_subqueries"),
             (3 * top, "values_of_others"),
+            (3 * top, "laterals"),
             (2 * top, "several_groupings"),
             (2 * top, "first_of_all"),
             (3 * top, "arrays"),
@@ -361,9 +362,46 @@ class OperatorQuery(WindowQuery):
         items = [self.choices.pick([value, columns[0]] if parts else [value]), self.choices.pick([*columns, value])]
         return f"SELECT {_named(items[:width])} FROM {source}{where}"
 
+    def _laterals(self, depth: int, width: int, top: bool) -> str:
+        """Rows of a stream beside aggregates of others near their time, or the latest of these, of any of one time."""
+        outer, inner, beside = self._alias(), self._alias(), self._alias()
+        if self.choices.chance(50):
+            self.used["lateral aggregates"] += 1
+            value, others = self._others(outer)
+            rows = f"SELECT {value} AS x, COUNT(*) AS n {others}"
+            shown = [f"{beside}.x", f"{beside}.n"]
+        else:
+            self.used["lateral limit 1"] += 1
+            far, key = self.choices.integer(1, 3), self.choices.pick("ab")
+            when = self.choices.pick(
+                (
+                    f"{inner}.ts BETWEEN {outer}.ts - {far} AND {outer}.ts",
+                    f"{inner}.ts < {outer}.ts AND {inner}.ts >= {outer}.ts - {far}",
+                    f"{inner}.ts <= {outer}.ts AND {inner}.ts > {outer}.ts - {far}",
+                )
+            )
+            more = self.choices.pick(("", "", f" AND {inner}.v > 1"))
+            same = f"{inner}.{key} = {outer}.{self.choices.pick('ab')}{more}"
+            rows = f"SELECT {inner}.ts AS x, {inner}.{key} AS n FROM {self.choices.pick('ST')} AS {inner} "
+            rows += f"WHERE {same} AND {when} ORDER BY {inner}.ts DESC LIMIT 1"
+            shown = [f"{beside}.x", f"{beside}.n"]
+        join = self.choices.pick(("JOIN", "LEFT JOIN"))
+        source = f"{self.choices.pick('ST')} AS {outer} {join} LATERAL ({rows}) AS {beside} ON TRUE"
+        columns = [self.choices.pick(shown), self.choices.pick([*shown, f"{outer}.a", f"{outer}.v"])]
+        if self.choices.chance(20):
+            key = f"{outer}.ts DIV 3"
+            return f"SELECT {_named([self._aggregate(columns, False), key][:width])} FROM {source} GROUP BY {key}"
+        where = f" WHERE {self._condition(columns)}" if self.choices.chance(20) else ""
+        return f"SELECT {_named(columns[:width])} FROM {source}{where}"
+
     def _value_of_others(self, outer: str) -> str:
         """An aggregate of the rows of a stream near a row's time."""
         self.used["value of a correlated subquery"] += 1
+        value, rows = self._others(outer)
+        return f"(SELECT {value} {rows})"
+
+    def _others(self, outer: str) -> tuple[str, str]:
+        """An aggregate, and the rows of a stream near a row's time that it is of."""
         inner, own = self._alias(), self.choices.pick("abv")
         before, after = self.choices.integer(0, 2), self.choices.integer(0, 2)
         rows = f"FROM {self.choices.pick(('S', 'T'))} AS {inner}"
@@ -377,6 +415,7 @@ class OperatorQuery(WindowQuery):
             (1, f"{inner}.ts >= {outer}.ts AND {inner}.ts < {outer}.ts + {after + 1}"),
             (1, f"{inner}.ts = {outer}.ts"),
             (1, f"{inner}.ts < {outer}.ts"),
+            (2, f"{inner}.ts >= {outer}.ts - {before + 1} AND {inner}.ts < {outer}.ts"),
         ]
         conditions = [(4, f"{inner}.{own} = {outer}.{self.choices.pick('abv')}"), (1, f"{inner}.b < {outer}.{own}")]
         conditions += [(1, f"{inner}.v > 1 AND {outer}.{own} = {inner}.b"), (1, f"{inner}.a IS NOT NULL")]
@@ -395,7 +434,7 @@ class OperatorQuery(WindowQuery):
             )
         )
         when, what = self.choices.weighted(windows), self.choices.weighted(conditions)
-        return f"(SELECT {value} {rows} WHERE {what} AND {when})"
+        return value, f"{rows} WHERE {what} AND {when}"
 
     def _kept_relation(self, depth: int, width: int, top: bool) -> str:
         """A relation that does not change whose rows are kept: by an outer join, or as EXISTS and IN ask for them."""
@@ -511,6 +550,9 @@ class OperatorQuery(WindowQuery):
             if self.choices.chance(40):
                 self.used["groups of a running value"] += 1
                 by += f", {self.choices.pick(columns[:-1])}"
+                if calls[0].startswith(("COUNT", "SUM(CASE")) and self.choices.chance(50):
+                    self.used["groups of so many"] += 1
+                    by = f"{by.partition(',')[0]}, {columns[0]} DIV {self.choices.integer(2, 3)}"
             return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer}{where} GROUP BY {by}"
         tests = [*filter(None, [near]), *[f"{columns[0]} IS NOT NULL"] * self.choices.chance(25)]
         kept = f" WHERE {' AND '.join(tests)}" if tests else ""
@@ -663,7 +705,10 @@ def random_catalog(choices: Choices) -> dict[str, Any]:
             limited = body.get("domain", {}).keys() >= {"a", "b"} and body["unique"] != ["a", "k"]
             if not limited or choices.chance(50):
                 body["within"] = choices.integer(1, LAST)
-    return {"streams": streams, "relations": {CHANGING: changing, STATIC: {"columns": dict(pair), "rows": 4}}}
+    static: dict[str, Any] = {"columns": dict(pair), "rows": 4}
+    if choices.chance(30):
+        static["unique"] = choices.pick([["a"], ["b"], ["a", "b"]])
+    return {"streams": streams, "relations": {CHANGING: changing, STATIC: static}}
 
 
 def random_rows(choices: Choices, catalog: dict[str, Any], most: int = 12) -> dict[str, list[dict[str, Any]]]:
@@ -681,14 +726,15 @@ def random_rows(choices: Choices, catalog: dict[str, Any], most: int = 12) -> di
         rows.sort(key=lambda row: row["ts"])
         each = body.get("max_per_timestamp", most)
         found[name] = [row for at, row in enumerate(rows) if at < each or rows[at - each]["ts"] != row["ts"]]
-    found[STATIC] = [{"a": _value(choices), "b": _value(choices)} for _ in range(choices.integer(0, 4))]
+    static = [{"a": _value(choices), "b": _value(choices)} for _ in range(choices.integer(0, 4))]
+    found[STATIC] = coming_once(catalog["relations"][STATIC], static)
     key = catalog["relations"][CHANGING]["changes"].get("key")
     found[CHANGING] = _keyed_changes(choices) if key else _changes(choices)
     return found
 
 
 def coming_once(body: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of a stream that keep its promise of keys that come once: of two the first, by time, then by values."""
+    """The rows of a table that keep its promise of keys that come once: of two the first, by time, then by values."""
     unique, within = body.get("unique", []), body.get("within", inf)
     keys = [unique] if unique and isinstance(unique[0], str) else unique
     kept: list[dict[str, Any]] = []
@@ -696,8 +742,8 @@ def coming_once(body: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[s
     def values(row: dict[str, Any]) -> list[tuple[bool, Any]]:
         return [(row[column] is not None, row[column]) for column in body["columns"]]
 
-    for row in sorted(rows, key=lambda row: (row["ts"], values(row))):
-        near = [one for one in kept if row["ts"] - one["ts"] < within]
+    for row in sorted(rows, key=lambda row: (row.get("ts", 0), values(row))):
+        near = [one for one in kept if row.get("ts", 0) - one.get("ts", 0) < within]
         if not any(all(one[column] == row[column] for column in key) for key in keys for one in near):
             kept.append(row)
     return kept

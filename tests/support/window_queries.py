@@ -150,8 +150,14 @@ class WindowQuery(AnyQuery):
             shown = _named([f"{value} OVER ({by}ORDER BY {order})", "w"][:width])
             return f"SELECT {shown} FROM ({one}) AS {alias}"
         kind, shift = self.choices.pick(_JOINS), self.choices.pick(("", "", " + 1", " - 1"))
-        on = f"{alias}.w = {other}.w{shift}" + self.choices.pick(("", f" AND {alias}.n > {other}.n"))
-        both = [f"{alias}.n", f"{alias}.w"] + [f"{other}.n"] * ("SEMI" not in kind and "ANTI" not in kind)
+        key, beside = f"{alias}.w", f"{other}.w"
+        if self.choices.chance(40):  # rows beside groups, by a bucket that the condition computes
+            one, key = "SELECT ts, v AS n FROM S", f"{alias}.ts DIV {size}"
+        if self.choices.chance(25):
+            key, beside = f"{key} DIV {longer}", f"{beside} DIV {longer}"
+        sign = self.choices.weighted([(6, "="), (1, "<"), (1, ">=")])
+        on = f"{key} {sign} {beside}{shift}" + self.choices.pick(("", f" AND {alias}.n > {other}.n"))
+        both = [f"{alias}.n", key] + [f"{other}.n"] * ("SEMI" not in kind and "ANTI" not in kind)
         shown = _named([self.choices.pick(both) for _ in range(width)])
         return f"SELECT {shown} FROM ({one}) AS {alias} {kind} ({two}) AS {other} ON {on}"
 
