@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.evident import MOST_VALUES
-from streambound.analyzer.types import DataType
+from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import cached
 from streambound_runtime.promises import Domain
@@ -156,6 +156,32 @@ def of_domain(domain: Domain[Value] | None, kind: DataType, null: bool) -> Value
     if isinstance(low, str) or isinstance(high, str):
         return replace(ANYTHING, null=null)
     return between(low, high, null)
+
+
+def in_type(values: ValueSet, own: DataType | None, kind: DataType | None) -> ValueSet:
+    """Values of a type as those of another one that they are cast to, in its units; any where these are no numbers.
+
+    >>> from streambound.analyzer.types import parse_type
+    >>> tenths, hundredths = parse_type("decimal(3,1)"), parse_type("decimal(5,2)")
+    >>> in_type(of_values((15, 95), null=False), tenths, hundredths).ends
+    (150, 950)
+    """
+    if own == kind or values.only_null or (own is not None and kind is not None and own.comparable(kind)):
+        return values
+    unknown = replace(ANYTHING, null=values.null)
+    if own is None or kind is None or own.family not in (Family.INTEGER, Family.DECIMAL):
+        return unknown
+    low, high = values.ends
+    few = low is not None and high is not None and max(-low, high) <= 2**53  # which doubles have
+    if kind.family is Family.FLOAT and not own.scale and few:
+        return values
+    more = (kind.scale or 0) - (own.scale or 0)
+    if kind.family is not Family.DECIMAL or more < 0:
+        return unknown
+    if values.listed is not None:
+        return of_values((one * 10**more for one in values.listed if not isinstance(one, str)), values.null)
+    first, last = (None if end is None else end * 10**more for end in (low, high))
+    return between(first, last, values.null)
 
 
 def as_domain(values: ValueSet) -> Domain[Value] | None:

@@ -19,7 +19,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import moved_by, near_one_row
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
-from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between, in_type
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.rounded_times import measured_distance
@@ -97,6 +97,9 @@ class FactLog(Struct):
         """The set that is claimed: that of the view, or what a rule gives where that is more."""
         own, found = node.view.columns[column].values, made.pop("set", None)
         below = [self._sets[one] for one in made.get("uses", ()) if one in self._sets]
+        if isinstance(node.tree, nodes.SetOperation):
+            kinds = [node.input(name).view.schema[column].type for name in ("left", "right")]
+            below = [in_type(one, kind, node.view.schema[column].type) for one, kind in zip(below, kinds, strict=False)]
         if made["rule"] in ("passed", "paired", "sides") and below:
             found = below[0].join(below[-1])
             found = found.or_null() if own.null else found

@@ -11,7 +11,16 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
-from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, as_domain, between, of_domain
+from streambound.analyzer.algebra.value_sets import (
+    ANYTHING,
+    NOTHING,
+    NULL,
+    ValueSet,
+    as_domain,
+    between,
+    in_type,
+    of_domain,
+)
 from streambound.analyzer.algebra.window_functions import Gives, window_function
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
@@ -63,6 +72,7 @@ def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) ->
     if found.missing and is_padded(node, claim.column):
         return facts.values(use, pairs(node), claim.column).or_null()
     below = facts.values(use, found.node, found.column or 0)
+    below = _as_in(node, below, found.node, claim.column) if isinstance(node.tree, nodes.Except) else below
     return below.or_null() if found.missing else below
 
 
@@ -154,14 +164,16 @@ def _of_sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueS
     sides = [*node.inputs.values()]
     if len(claim.uses) != 2:
         raise RejectedError("sides of what has none")
-    one, other = (facts.values(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True))
-    mine, theirs = (side.schema[claim.column].type for side in sides)
-    null = one.only_null or other.only_null  # which is of any type
-    alike = mine is not None and theirs is not None and mine.family is theirs.family
-    exact = alike and (mine == theirs or (mine is not None and mine.family is not Family.DECIMAL))
-    if mine != theirs and not exact and (isinstance(node.tree, nodes.Intersect) or not null):
-        raise NotCheckedError("sides of different types")
+    one, other = (
+        _as_in(node, facts.values(use, side, claim.column), side, claim.column)
+        for use, side in zip(claim.uses, sides, strict=True)
+    )
     return one.meet(other) if isinstance(node.tree, nodes.Intersect) else one.join(other)
+
+
+def _as_in(node: PlanNode, values: ValueSet, side: PlanNode, column: int) -> ValueSet:
+    """The values of a side of a set operation in the type that both have together."""
+    return in_type(values, side.schema[column].type, node.schema[column].type)
 
 
 def _of_recursion(facts: CheckedFacts, number: int | None, node: PlanNode, column: int) -> ValueSet:

@@ -298,6 +298,9 @@ VALUES = {
     "SELECT b FROM S UNION ALL SELECT c FROM T": (between(0, 9, null=True),),
     "SELECT b FROM S INTERSECT SELECT c FROM T": (some(1, 2, 3, null=True),),
     "SELECT b FROM S EXCEPT SELECT c FROM T": (some(0, 1, 2, 3, null=True),),
+    "SELECT CAST(b AS DECIMAL(3, 1)) AS x FROM S EXCEPT SELECT CAST(c AS DECIMAL(5, 2)) FROM T":
+        (some(0, 100, 200, 300, null=True),),
+    "SELECT b FROM S INTERSECT SELECT CAST(c AS DECIMAL(5, 2)) FROM T": (some(100, 200, 300, null=True),),
     "SELECT b, count(*) AS n, max(b) AS m FROM S GROUP BY b":
         (some(0, 1, 2, 3, null=True), between(1, None, False), some(0, 1, 2, 3, null=True)),
     "SELECT count(*) AS n, count(b) AS m, min(b) AS l, sum(b) AS s FROM S":

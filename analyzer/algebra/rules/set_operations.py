@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import Except, Intersect, Union
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, called
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.algebra.value_sets import in_type
 from streambound.analyzer.algebra.view_facts import (
     NOW,
     ColumnFacts,
@@ -26,7 +28,7 @@ def union(tree: Union, left: OperatorInput, right: OperatorInput, named: Schema)
     """The rows of both sides; each once where the union is distinct: those that came are remembered."""
     columns = tuple(
         replace(both, times=promises((*both.times, *_of_changing(one, other, left, right))))
-        for one, other, both in _pairs(left, right)
+        for one, other, both in _pairs(left, right, named)
     )
     change, rows = max(left.facts.change, right.facts.change), added(left.facts.rows, right.facts.rows)
     sources = {side.facts.latest for side in (left, right) if not side.is_static}
@@ -43,7 +45,7 @@ def difference(tree: Except, left: OperatorInput, right: OperatorInput, named: S
     changes = max(left.facts.change, right.facts.change)
     columns = tuple(
         replace(one, times=one.times if right.is_static else _changed(one, both))
-        for one, _, both in _pairs(left, right)
+        for one, _, both in _pairs(left, right, named)
     )
     found = ViewFacts(changes, _keys(tree.distinct, left, named), _rows(tree, left), columns, _state(left, right))
     if not right.is_static:
@@ -55,20 +57,24 @@ def difference(tree: Except, left: OperatorInput, right: OperatorInput, named: S
 def intersection(tree: Intersect, left: OperatorInput, right: OperatorInput, named: Schema) -> ViewFacts:
     """The rows that both sides have."""
     columns = tuple(
-        replace(one, values=_met(one, other, column, another), times=_changed(one, both))
-        for (one, other, both), column, another in zip(_pairs(left, right), left.schema, right.schema, strict=False)
+        replace(one, values=one.values.meet(other.values), times=_changed(one, both))
+        for one, other, both in _pairs(left, right, named)
     )
     keys = _keys(tree.distinct, left, named)
     change = max(left.facts.change, right.facts.change)
     return ViewFacts(change, keys, least(_rows(tree, left), right.facts.rows), columns, _state(left, right)).settled
 
 
-def _pairs(left: OperatorInput, right: OperatorInput) -> list[tuple[ColumnFacts, ColumnFacts, ColumnFacts]]:
-    """The columns of both sides, and what holds of a value that is in one or the other."""
-    return [
-        (one, other, one.join(other) if _alike(mine, theirs) else ColumnFacts())
-        for mine, theirs, one, other in zip(left.schema, right.schema, left.columns, right.columns, strict=False)
-    ]
+def _pairs(
+    left: OperatorInput, right: OperatorInput, named: Schema
+) -> Iterator[tuple[ColumnFacts, ColumnFacts, ColumnFacts]]:
+    """The columns of both sides in their common type, and what holds of a value that is in one or the other."""
+    for mine, theirs, its, *facts in zip(left.schema, right.schema, named, left.columns, right.columns, strict=False):
+        one, other = (
+            replace(known, values=in_type(known.values, of.type, its.type))
+            for known, of in zip(facts, (mine, theirs), strict=True)
+        )
+        yield one, other, one.join(other) if _alike(mine, theirs) else ColumnFacts(one.values.join(other.values))
 
 
 def _alike(mine: ViewColumn, theirs: ViewColumn) -> bool:
@@ -76,10 +82,6 @@ def _alike(mine: ViewColumn, theirs: ViewColumn) -> bool:
     if mine.type is None or theirs.type is None:
         return False
     return VOID in (mine.type, theirs.type) or mine.type == theirs.type or mine.type.comparable(theirs.type)
-
-
-def _met(one: ColumnFacts, other: ColumnFacts, column: ViewColumn, another: ViewColumn) -> ValueSet:
-    return one.values.meet(other.values) if _alike(column, another) else one.values
 
 
 def _of_changing(one: ColumnFacts, other: ColumnFacts, left: OperatorInput, right: OperatorInput) -> Times:
