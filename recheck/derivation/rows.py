@@ -281,6 +281,8 @@ def keys(node: PlanNode) -> list[Places]:
     """Columns in which no two rows of a node agree, as its operators say."""
     match node.tree:
         case nodes.Scan() if (table := node.table) is not None:
+            if table.one_key is not None and table.one_key.once:
+                return [frozenset()]
             of_rows = () if table.changes is None else table.changes.key
             several = [of_rows, *(one.attributes for one in table.ending if one.once)]
             # within a length of time is at a timestamp

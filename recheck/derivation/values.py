@@ -69,7 +69,7 @@ def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) ->
         return _of_function(facts, claim, node)
     if found.expression is not None:
         return _computed(facts, claim, found.node, row_expression(found.expression, found.node.schema))
-    if found.missing and is_padded(node, claim.column):
+    if is_padded(node, claim.column):
         return facts.values(use, pairs(node), claim.column).or_null()
     below = facts.values(use, found.node, found.column or 0)
     below = _as_in(node, below, found.node, claim.column) if isinstance(node.tree, nodes.Except) else below
@@ -88,10 +88,8 @@ def _declared(node: PlanNode, place: int) -> ValueSet:
 
 def is_padded(node: PlanNode, column: int) -> bool:
     """Whether a column of a join is there with a partner only: NULL without one."""
-    if not isinstance(node.tree, nodes.Join) or node.tree.using:
-        return False
-    is_left = column < node.input("left").width
-    return (node.tree.kind, is_left) in ((JoinKind.LEFT, False), (JoinKind.RIGHT, True))
+    full = isinstance(node.tree, nodes.Join) and node.tree.kind is JoinKind.FULL
+    return not full and (found := origin(node, column)) is not None and found.missing
 
 
 def require_no_rows(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> None:

@@ -66,8 +66,6 @@ class WholeRows(Struct):
             return self.of_recent(node)
         match node.tree:
             case nodes.Scan() if (table := node.table) is not None:
-                if table.one_key is not None and table.one_key.once:
-                    return Quantity.number(1)
                 if options := ([] if table.kind is Kind.STREAM else self.of_relation(table)):
                     return options[0]
             case nodes.Bucket(size=size, slide=slide) if not is_session(node.tree):
