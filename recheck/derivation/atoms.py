@@ -84,7 +84,8 @@ def is_atom(part: exp.Expr, given: Schema) -> bool:
 
 def present(part: exp.Expr, given: Schema) -> frozenset[int]:
     """The columns that are not NULL where a part of a condition is true."""
-    return frozenset[int]().union(*map(_present, _certain(part, given)))
+    ways = [frozenset[int]().union(*map(_present, way)) for way in _ways_of(part, given)]
+    return frozenset.intersection(*ways) if ways else frozenset()
 
 
 Sets = Mapping[int, ValueSet]
@@ -113,9 +114,18 @@ def left_of(part: exp.Expr, given: Schema, known: Sets) -> Sets:
 
 
 def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
-    """``x - y <= c`` for columns of types with whole numbers, as one comparison says it."""
-    for one in _certain(part, given):
-        yield from _differences(one)
+    """``x - y <= c`` for columns of types with whole numbers, as comparisons of each way say it."""
+    first, *others = [*map(_least_differences, _ways_of(part, given))] or [{}]
+    for pair, most in first.items():
+        if all(pair in one for one in others):
+            yield *pair, max([most, *(one[pair] for one in others)])
+
+
+def _least_differences(way: Way) -> dict[tuple[int, int], int]:
+    found: dict[tuple[int, int], int] = {}
+    for x, y, most in chain(*map(_differences, way)):
+        found[x, y] = min(most, found.get((x, y), most))
+    return found
 
 
 def in_order(part: exp.Expr, given: Schema) -> Iterator[tuple[Expression, Expression, bool]]:

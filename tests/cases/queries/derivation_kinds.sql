@@ -120,3 +120,6 @@ SELECT S.v, q.n FROM S JOIN (SELECT ts DIV 10 AS w, COUNT(*) AS n FROM T GROUP B
 
 -- sessions of rows of a join
 SELECT S.a, SUM(S.v) AS s, MAX(T.v) AS m FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts AND S.ts + 5 GROUP BY S.a, session_window(S.ts, '10 microseconds')
+
+-- a distance of each alternative
+SELECT S.v, T.v AS w FROM S LEFT JOIN T ON S.a = T.a AND (T.ts = S.ts OR T.b = S.b AND T.ts - S.ts BETWEEN 0 AND 3)
