@@ -17,6 +17,7 @@ from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText
 from streambound.temporal.grouping import syntax_of
 from streambound.temporal.language import EXPECTED, block_tree
+from streambound.temporal.pushing import joined
 from streambound.temporal.rewriting import Rewriter, Rewritten, uncomparable
 from streambound.temporal.scalars import finding
 from streambound.temporal.scope import LINEAGE, Columns, SeenColumn
@@ -161,10 +162,8 @@ class LineageRewriter(Rewriter):
 
     def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
         """A join; a row of the left side and any of its matches, as one derivation each, are what a semi join has."""
-        if kind != "semi":
-            return super().join(kind, left, right, conditions)
-        made = super().join("inner", left, right, conditions)
-        return SliceProject(made, tuple(f"c{place}" for place in range(width(left))))
+        made = joined("inner" if kind == "semi" else kind, left, right, conditions, width(left))
+        return SliceProject(made, tuple(f"c{place}" for place in range(width(left)))) if kind == "semi" else made
 
     def _relation(self, tree: nodes.Scan) -> Rewritten:
         table = self.catalog.table(tree.table)

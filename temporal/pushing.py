@@ -67,10 +67,10 @@ def joined(kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Ex
             keys.append(key)
         else:
             rest.append(condition)
-    return SliceJoin(kind, _whole(left), _whole(right), tuple(keys), conjunction(rest))
+    return SliceJoin(kind, left, right, tuple(keys), conjunction(rest))
 
 
-def _whole(plan: SlicePlan) -> SlicePlan:
+def coalesced(plan: SlicePlan) -> SlicePlan:
     """A side of a join, coalesced if it is made of groups: of these each change of a row makes a row of its own, and
     neighbours with the same values would be multiplied by the join.
     """

@@ -20,7 +20,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.temporal.grouping import grouped, syntax_of
 from streambound.temporal.language import SnapshotLowering
-from streambound.temporal.pushing import joined, kept
+from streambound.temporal.pushing import coalesced, joined, kept
 from streambound.temporal.scalars import column, comparable, finding, moved, no_subquery, over, text
 from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted
 from streambound_runtime.operators.period_plan import (
@@ -337,7 +337,8 @@ class Rewriter(Struct):
 
     def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
         """A join on conditions over the columns of both sides."""
-        return joined(kind, left, right, conditions, width(left))
+        made = joined(kind, left, right, conditions, width(left))
+        return replace(made, left=coalesced(made.left), right=coalesced(made.right))
 
     def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: nodes.Join) -> tuple[int, int]:
         written = tree.syntax.args.get("using") or () if tree.syntax is not None else ()

@@ -17,7 +17,16 @@ from streambound_runtime.reading.relations import conflicts
 from support.circuits import checked_circuit, circuit_plan
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
-from support.tp_queries import JOINS, drawn_count, drawn_query, drawn_rows, drawn_set_operation, equal, less
+from support.tp_queries import (
+    JOINS,
+    drawn_count,
+    drawn_join_of_counts,
+    drawn_query,
+    drawn_rows,
+    drawn_set_operation,
+    equal,
+    less,
+)
 from support.tp_worlds import Base, Joined, Query, Row, Selected, differences, expected, expected_count
 
 COLUMNS = {"a": {"n": "string", "k": "int"}, "b": {"h": "string", "j": "int"}, "c": {"g": "string", "l": "int"}}
@@ -159,8 +168,8 @@ def test_relations_beside_streams_are_what_possible_worlds_say(seed: int) -> Non
         assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
 
 
-@pytest.mark.parametrize("drawing", [drawn_query, drawn_set_operation, drawn_count])
-@pytest.mark.parametrize("seed", range(20 * MORE))
+@pytest.mark.parametrize("drawing", [drawn_query, drawn_set_operation, drawn_count, drawn_join_of_counts])
+@pytest.mark.parametrize("seed", range(15 * MORE))
 def test_operands_set_operations_groups_and_lists_that_leave_out_columns(seed: int, drawing: Any) -> None:
     """What has ended before a frontier has been told, however time is cut: a fact's lineage is a function."""
     rng = random.Random(seed)

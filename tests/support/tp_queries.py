@@ -103,3 +103,13 @@ def drawn_count(rng: random.Random) -> Counted:
         source = Selected(source, places, alias="q")
     by, of = rng.sample(range(len(source.columns)), 2)
     return Counted(source, by, rng.choice([None, of]))
+
+
+def drawn_join_of_counts(rng: random.Random) -> Selected:
+    """A join of the groups of a relation with another one."""
+    q, c = Counted(Base("a", ("n", "k")), 0, rng.choice([None, 1]), alias="q"), Base("c", ("g", "l"))
+    operands: list[tuple[Query, str]] = [(q, "q"), (c, "c")]
+    rng.shuffle(operands)
+    (left, one), (right, other) = operands
+    joined = Joined(rng.choice(JOINS), left, right, *condition(rng, left, right, one, other))
+    return Selected(joined, rng.choice([None, (0,), (1,)]))

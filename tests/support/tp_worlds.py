@@ -148,6 +148,7 @@ class Counted:
     source: Query
     by: int
     of: int | None = None
+    alias: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -161,6 +162,10 @@ class Counted:
     def select(self) -> str:
         name = self.columns[0]
         return f"SELECT {name}, {self.counted} AS number FROM {self.source.sql} GROUP BY {name}"
+
+    @property
+    def sql(self) -> str:
+        return f"({self.select}) AS {self.alias}"
 
     def facts(self, relations: Relations, t: int, world: World) -> set[Fact]:
         groups: dict[Any, int] = {}
