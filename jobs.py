@@ -364,8 +364,12 @@ def batch_statement(checked: Checked, catalog: Catalog, plan: JobPlan) -> BatchS
     from streambound.recheck.oracle.tied_rows import with_ties
     from streambound.recheck.oracle.time_buckets import with_spark_buckets
     from streambound.recheck.oracle.versions import unversioned
+    from streambound.temporal.lineage import is_expected
 
     if checked.blocks is not None:
+        if any(is_expected(node) for block in checked.blocks.blocks for node in block.block.query.walk()):
+            message = f"{checked.statement.name} has EXPECTED(…), a mean of all worlds, of which there is no batch SQL"
+            raise UsageError(message, remedy="compare it without --engine spark")
         return _snapshots(checked.blocks, catalog)
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
@@ -381,17 +385,17 @@ def batch_statement(checked: Checked, catalog: Catalog, plan: JobPlan) -> BatchS
 def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
     """What is inside of a statement's one SEQ block, and when it is evaluated."""
     from streambound.analyzer.emission import EmitMode
+    from streambound.recheck.oracle.lineage_worlds import of_sets
     from streambound.recheck.oracle.spark_batch import BatchStatement, Snapshots
-    from streambound.temporal.lineage import LineageBlock, is_expected
+    from streambound.temporal.lineage import LineageBlock
 
     (block,) = statement.blocks
     emit = statement.statement.emit
     mode = EmitMode.FINAL if emit is None else emit.mode
     whole, summed, tree = mode is EmitMode.FINAL, mode is EmitMode.PARTS, block.block.query
     query, lineages = block.query, isinstance(block, LineageBlock)
-    if lineages and any(map(is_expected, tree.walk())):
-        message = f"{statement.statement.name} has EXPECTED(…), a mean of all worlds, of which there is no batch SQL"
-        raise UsageError(message, remedy="compare the statement without EXPECTED, which has a row for each COUNT")
+    if lineages:
+        tree = of_sets(tree)
     line = Snapshots(query.low, query.high, query.as_of, whole, summed, lineages)
     columns = (*query.columns, *(["in a world"] if lineages else []))
     return BatchStatement(tree.sql("spark"), tree, catalog, columns, line)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from random import Random
 
 from msgspec import Struct
+from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import StreamboundError
@@ -23,6 +25,8 @@ MOST_POINTS, WORLDS = 16, 4
 """Points of time that are compared, chosen at random, and worlds for each; one of these has all rows."""
 MOST_VARIABLES = 14
 """Probabilities of lineages with more variables are not computed again, which takes all their worlds."""
+MOST_UNCERTAIN = 8
+"""What is expected is not computed where more rows are valid that may not be there, which takes all their worlds."""
 _VARIABLE = re.compile(r'(?:\w+|"(?:[^"]|"")*")\.(?:\w+|"(?:[^"]|"")*")')
 _TOKEN = re.compile(_VARIABLE.pattern + r"|[!&|()]")
 _TOLERANCE = 1e-9
@@ -69,17 +73,21 @@ class Worlds(Struct, frozen=True):
     """The rows of all tables, what the run has printed, and the points of time that it is about.
 
     ``facts`` evaluates the SQL at points of time in worlds: its facts, by the places of these; those without are none.
+    ``most`` is how many rows that may not be there are valid at a point that is compared.
     """
 
     variables: Sequence[Variable]
     printed: Sequence[PrintedRow]
     line: Snapshots
     facts: Callable[[Sequence[tuple[int, World]]], Facts]
+    most: int | None = None
 
     def compared(self, random: Random) -> BatchComparison:
         """Points of time and worlds; then probabilities, and whether rows could be longer."""
         ends = {time for one in self.variables for time in (one.begin, one.end)}
         points = sorted({*self.line.points(ends), *(time for one in self.printed for time in (one.begin, one.end))})
+        if self.most is not None:
+            points = [one for one in points if sum(row.p < 1 for row in self._valid(one)) <= self.most]
         chosen = sorted(random.sample(points, MOST_POINTS)) if len(points) > MOST_POINTS else points
         worlds = [(point, world) for point in chosen for world in self._chosen(point, random)]
         expected = self.facts(worlds)
@@ -98,25 +106,23 @@ class Worlds(Struct, frozen=True):
 
     def _chosen(self, point: int, random: Random) -> Iterator[dict[str, bool]]:
         """Random worlds of the rows that are valid at a point of time; all of them have the rows that are certain."""
-        valid = [one for one in self.variables if one.begin <= point < one.end]
+        valid = self._valid(point)
         yield {one.name: True for one in valid}
         for _ in range(WORLDS - 1 if valid else 0):
             yield {one.name: one.p == 1 or random.random() < 0.5 for one in valid}
 
+    def _valid(self, point: int) -> list[Variable]:
+        return [one for one in self.variables if one.begin <= point < one.end]
+
     def _improbable(self) -> tuple[int, tuple[Cell, ...]] | None:
         """A row whose probability is not that of its lineage, summed up over all worlds of its variables."""
-        chances = {one.name: one.p for one in self.variables}
+        variables = {one.name: one for one in self.variables}
         for row in self.printed:
             names = sorted(set(_VARIABLE.findall(row.lineage)))
             if len(names) > MOST_VARIABLES:
                 continue
-            total = 0.0
-            for world in (dict(zip(names, there, strict=True)) for there in product((False, True), repeat=len(names))):
-                if _holds(row.lineage, world):
-                    weight = 1.0
-                    for name, there in world.items():
-                        weight *= chances[name] if there else 1 - chances[name]
-                    total += weight
+            worlds = all_worlds([variables[name] for name in names])
+            total = float(sum(chance for chance, world in worlds if _holds(row.lineage, world)))
             if not row.low - _TOLERANCE <= total <= row.high + _TOLERANCE:
                 told = f"_p = {row.low}" if row.low == row.high else f"_p from {row.low} to {row.high}"
                 return row.begin, (Cell((*row.fact, f"_p = {total}"), 1, 0), Cell((*row.fact, told), 0, 1))
@@ -131,6 +137,29 @@ class Worlds(Struct, frozen=True):
         if cut is None or not self.line.whole:
             return None
         return cut.begin, (Cell((*cut.fact, cut.lineage), 1, 2),)
+
+
+def all_worlds(variables: Sequence[Variable]) -> Iterator[tuple[Fraction, dict[str, bool]]]:
+    """The possible worlds of some rows, each with its probability, which is not 0; a double is its shortest text."""
+    choices = [[(True, Fraction(str(one.p)))] for one in variables]
+    for choice in choices:
+        ((_, there),) = choice
+        if there < 1:
+            choice.append((False, 1 - there))
+    for world in product(*choices):
+        chance = Fraction(1)
+        for _, part in world:
+            chance *= part
+        yield chance, {one.name: there for one, (there, _) in zip(variables, world, strict=True)}
+
+
+def of_sets(tree: exp.Expr) -> exp.Expr:
+    """The SQL of a block as SEQ TP reads it: of a SELECT in FROM, too, a row is there once, or not."""
+    found = tree.copy()
+    for query in found.find_all(exp.Subquery, exp.CTE):
+        if isinstance(query.this, exp.Select) and (isinstance(query, exp.CTE) or query.alias):
+            query.this.set("distinct", exp.Distinct())
+    return found
 
 
 def _named(part: str) -> str:

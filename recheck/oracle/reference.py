@@ -17,13 +17,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import ChangeFormat
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.expressions.function import Fails
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.types import DataType, Family
 from streambound.incremental.circuit import Circuit
@@ -45,13 +46,19 @@ _CLOSE = 1e-9
 
 def circuit_of(statement: Statement, catalog: Catalog) -> Circuit:
     """A statement's circuit over Z-sets; raises Untranslatable where it has none."""
+    tree, lowered = lowered_tree(statement, catalog)
+    return translate(tree, catalog, lowered.queries, lowered.positions)
+
+
+def lowered_tree(statement: Statement, catalog: Catalog) -> tuple[Tree, Lowered]:
+    """A statement in the algebra, and what its parts are read with; raises Untranslatable where it names nothing."""
     waits = any(table.ttl is not None for table in catalog.tables)  # of which joins know, and subqueries do not
     lowered = lower(statement, catalog, periods=not waits)
     if lowered.tree is None and not waits:  # what is no operator of its own, as an ASOF JOIN, is what it is read as
         lowered = lower(statement, catalog)
     if lowered.tree is None:
         raise Untranslatable("the statement names nothing", statement.tree)
-    return translate(lowered.tree, catalog, lowered.queries, lowered.positions)
+    return lowered.tree, lowered
 
 
 @contextmanager

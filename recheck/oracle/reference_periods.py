@@ -7,10 +7,11 @@ at which a row begins or ends nothing changes, so that all points of time are co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,12 +23,23 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import DataType, Family
 from streambound.incremental.circuit import Circuit
-from streambound.incremental.evaluate import evaluate_once
+from streambound.incremental.evaluate import Inputs, evaluate_once
 from streambound.incremental.operators import SourceOp
 from streambound.incremental.zset import Row, ZSet
-from streambound.recheck.oracle.lineage_worlds import Fact, Facts, PrintedRow, Variable, World, Worlds, probabilities
+from streambound.recheck.oracle.expected_values import Means, with_means
+from streambound.recheck.oracle.lineage_worlds import (
+    MOST_UNCERTAIN,
+    Fact,
+    Facts,
+    PrintedRow,
+    Variable,
+    World,
+    Worlds,
+    all_worlds,
+    probabilities,
+)
 from streambound.recheck.oracle.recorded_values import Object, objects, shown, value, values
-from streambound.recheck.oracle.reference import Results, circuit_of, compared, failures
+from streambound.recheck.oracle.reference import Results, compared, failures
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell, Snapshots
 from streambound.recheck.oracle.stamped import NUMBER
 
@@ -54,6 +66,7 @@ class PeriodReference(Struct, frozen=True):
     """The circuit of the SQL inside of a SEQ block, over the columns that it sees, and its points of time."""
 
     circuit: Circuit
+    means: tuple[Means, ...]
     catalog: Catalog
     line: Snapshots
 
@@ -62,7 +75,7 @@ class PeriodReference(Struct, frozen=True):
         """The reference of a block's SQL; raises Untranslatable where it has no circuit."""
         (statement,) = split_statements(SourceText("block.sql", tree.sql("spark")))
         inside = tuple(_inside(table, line.lineages) for table in catalog.tables)
-        return PeriodReference(circuit_of(statement, Catalog(catalog.file, inside)), catalog, line)
+        return PeriodReference(*with_means(statement, Catalog(catalog.file, inside)), catalog, line)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -89,12 +102,9 @@ class PeriodReference(Struct, frozen=True):
     def _time(self) -> DataType:
         return next(table.period.kind for table in self.catalog.tables if table.period is not None)
 
-    def _of(self, rows: Iterable[_ValidRow]) -> ZSet:
+    def _of(self, rows: Iterable[_ValidRow], means: Inputs = MappingProxyType({})) -> ZSet:
         """The SQL's result on some rows."""
-        found: dict[str, list[Row]] = {}
-        for row in rows:
-            found.setdefault(row.table, []).append(row.row)
-        return evaluate_once(self.circuit, {SourceOp(table): ZSet.of(mine) for table, mine in found.items()})
+        return evaluate_once(self.circuit, {**_inputs(rows), **means})
 
     # --- points of time ----------------------------------------------------------------------------------------------
 
@@ -146,17 +156,27 @@ class PeriodReference(Struct, frozen=True):
 
     def _worlds(self, rows: Sequence[_ValidRow], output: Path) -> Worlds:
         def facts(worlds: Sequence[tuple[int, World]]) -> Facts:
-            return {number: self._facts(rows, point, world) for number, (point, world) in enumerate(worlds)}
+            valid = {point: [row for row in rows if row.is_valid(point)] for point, _ in worlds}
+            means = {point: self._means(mine) for point, mine in valid.items()}
+            return {
+                number: {self._fact(row) for row in self._of(_there(valid[point], world), means[point])}
+                for number, (point, world) in enumerate(worlds)
+            }
 
         variables = [row.variable for row in rows if row.variable is not None]
         printed = [self._printed_in_worlds(line) for line in objects(output)]
-        return Worlds(variables, printed, self.line, facts)
+        return Worlds(variables, printed, self.line, facts, MOST_UNCERTAIN if self.means else None)
 
-    def _facts(self, rows: Sequence[_ValidRow], point: int, world: World) -> set[Fact]:
-        there = (
-            row for row in rows if row.is_valid(point) and (row.variable is None or world.get(row.variable.name, False))
-        )
-        return {self._fact(row) for row in self._of(there)}
+    def _means(self, valid: Sequence[_ValidRow]) -> Inputs:
+        """What is expected over all worlds of the rows that are valid at a point of time."""
+        found: dict[SourceOp, ZSet] = {}
+        for one in self.means:
+            worlds = (
+                (chance, {**_inputs(_there(valid, world)), **found})
+                for chance, world in all_worlds([row.variable for row in valid if row.variable is not None])
+            )
+            found[SourceOp(one.table.name)] = one.over(worlds)
+        return found
 
     def _printed_in_worlds(self, line: Object) -> PrintedRow:
         row, begin, end, _ = self._printed(line)
@@ -172,6 +192,18 @@ class PeriodReference(Struct, frozen=True):
             else shown(cell, kind)
             for cell, kind in cells
         )
+
+
+def _inputs(rows: Iterable[_ValidRow]) -> dict[SourceOp, ZSet]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.table, []).append(row.row)
+    return {SourceOp(table): ZSet.of(mine) for table, mine in found.items()}
+
+
+def _there(rows: Iterable[_ValidRow], world: World) -> Iterator[_ValidRow]:
+    """The rows that there are in a world."""
+    return (row for row in rows if row.variable is None or world.get(row.variable.name, False))
 
 
 def _inside(table: DeclaredTable, lineages: bool) -> DeclaredTable:

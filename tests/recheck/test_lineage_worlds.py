@@ -108,6 +108,24 @@ def test_a_join_of_three_tables_is_in_one_world(session: Any, tmp_path: Path) ->
     assert not compared(session, tmp_path / "less", rows[1:], sql, ("name", "hotel")).equal
 
 
+EXPECTED = """SELECT hotel, v.n FROM b JOIN
+    (SELECT place, EXPECTED(COUNT(*)) AS n FROM b GROUP BY place HAVING COUNT(*) > 0) AS v ON v.place = b.place"""
+MEANS = [
+    ("hotel1", 0.9, 1, 4, "b.b1", 0.9),
+    ("hotel2", 0.6, 4, 5, "b.b2", 0.6),
+    ("hotel2", 1.3, 5, 6, "b.b2", 0.6),
+    ("hotel1", 1.3, 5, 6, "b.b3", 0.7),
+    ("hotel1", 0.7, 6, 8, "b.b3", 0.7),
+]
+
+
+def test_what_is_expected_is_a_mean_of_all_worlds(tmp_path: Path) -> None:
+    assert compared(None, tmp_path, MEANS, EXPECTED, ("hotel", "n")).equal
+    wrong = [(hotel, 1.2 if mean == 1.3 else mean, *rest) for hotel, mean, *rest in MEANS]
+    found = compared(None, tmp_path / "wrong", wrong, EXPECTED, ("hotel", "n"))
+    assert (found.timestamp, found.cells[0].values[:2]) == (5, ("hotel1", "1.2"))
+
+
 def other(place: int, **changed: Any) -> list[tuple[Any, ...]]:
     names = (*NAMES, "begin", "end", "lineage", "p")
     row = dict(zip(names, LEFT[place], strict=True)) | changed
