@@ -247,7 +247,8 @@ def bounds_of(operator: EngineOperator, made: MadeOperators, known: dict[str, fo
         if (plan := made.plans.get(operator.name)) is not None:
             yield from _of_block(operator, plan, known)
         return
-    if (operation := made.made_of_operation.get(operator.name)) is None:
+    operation = made.made_of_operation.get(operator.name)
+    if operation is None or operation.each_key is not None:  # of each key there is an own number
         return
     if isinstance(operator, SqlStreamJoin):
         yield from _of_streams(operator, operation, known)

@@ -99,7 +99,7 @@ class JobOperators(MadeOperators):
     def rows(self, operation: Operation) -> OperationRows:
         """The rows of an operation, once all operators below are there."""
         known, found = {*self.made}, self._rows(operation)
-        if self.key is None and operation.each_key is None:  # of each key there is an own number
+        if self.key is None:  # what is done for each key is of that operation
             for name in [one for one in self.made if one not in known]:
                 self.made_of_operation.setdefault(name, operation)
         return found

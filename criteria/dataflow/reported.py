@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema_columns import ViewColumn
@@ -31,24 +32,26 @@ _WORDS: dict[type[nodes.Tree], str] = {
 
 def reported_states(judgement: Judgement) -> tuple[State, ...]:
     """The states, those of lower operators first; what nothing bounds has a size without a number."""
-    found = [*_of_operations(judgement.operation, judgement)]
+    found = [*_of_operations(judgement.operation, judgement, count(1))]
     found.extend(_state(one, one.what, tuple(_key(one, judgement)), judgement) for one in judgement.keys)
     return tuple(found)
 
 
-def _of_operations(operation: Operation, judgement: Judgement) -> Iterator[State]:
+def _of_operations(operation: Operation, judgement: Judgement, numbers: Iterator[int]) -> Iterator[State]:
     """The states of an operation and of all below; of a relation that is read several times once."""
     relations = set[str]()
-    for number, one in enumerate(operation.every(), start=1):
+    for one in operation.every():
+        if one.each_key is not None:
+            own = _of_operations(one.each_key.operation, judgement, numbers)
+            for state, of_one in zip(one.states, own, strict=True):
+                yield _state(state, of_one.name, of_one.keys, judgement)
+            continue
+        number = next(numbers)
         if isinstance(one.tree, nodes.Scan) and one.states:
             if one.tree.table in relations:
                 continue
             relations.add(one.tree.table)
-        if one.each_key is None:
-            yield from _of_operation(one, number, judgement)
-            continue
-        for state, of_one in zip(one.states, _of_operations(one.each_key.operation, judgement), strict=True):
-            yield _state(state, of_one.name, of_one.keys, judgement)
+        yield from _of_operation(one, number, judgement)
 
 
 def _of_operation(operation: Operation, number: int, judgement: Judgement) -> Iterator[State]:
@@ -78,8 +81,14 @@ def _called(tree: nodes.Tree, number: int) -> str:
 
 def operator_name(operation: Operation, judgement: Judgement) -> str:
     """The name of an operator among those of its statement, such as ``groups 2``."""
-    numbers = (n for n, one in enumerate(judgement.operation.every(), start=1) if one is operation)
+    numbers = (n for n, one in enumerate(_alone(judgement.operation), start=1) if one is operation)
     return _called(operation.tree, next(numbers, 1))
+
+
+def _alone(operation: Operation) -> Iterator[Operation]:
+    """The operations in the order of their numbers: what is done for each key is done by those of one."""
+    for one in operation.every():
+        yield from (one,) if one.each_key is None else _alone(one.each_key.operation)
 
 
 def _key(state: OperatorState, judgement: Judgement) -> Iterator[str]:
