@@ -55,6 +55,9 @@ HAVING = f"SELECT a.id, COUNT(*) AS n FROM {BLOCK} GROUP BY a.id HAVING COUNT(*)
 THREE = "SELECT b.price, c.price AS other FROM bid AS b JOIN bid AS c ON b.auction = c.auction AND c.ts = b.ts + 2"
 RUNNING = "SELECT auction, bidder, SUM(price) OVER (PARTITION BY auction ORDER BY ts) AS total FROM bid"
 ONE_STREAM = "SELECT auction, COUNT(*) AS n, MAX(price) AS best FROM bid GROUP BY auction"
+DISTINCT_KEYS = "SELECT category, COUNT(DISTINCT id) AS n, COUNT(*) AS offers FROM auction GROUP BY category"
+KEYS_OF_BOTH = f"SELECT COUNT(DISTINCT a.id) AS n, AVG(DISTINCT a.id) AS mean FROM {BLOCK}"
+MOST = "SELECT MAX(q.n) AS most FROM (SELECT auction, COUNT(*) AS n FROM bid WHERE price > 0 GROUP BY auction) AS q"
 
 QUERIES = {
     "bids": (BIDS, 3),
@@ -77,6 +80,9 @@ QUERIES = {
     "having": (HAVING, None),
     "one stream": (ONE_STREAM, 3),
     "running": (RUNNING, 3),
+    "distinct keys": (DISTINCT_KEYS, None),
+    "keys of both": (KEYS_OF_BOTH, None),
+    "most": (MOST, None),
 }
 """With the entries for each key that is open, where that is plain: two are to know it."""
 

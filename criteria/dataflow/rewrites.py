@@ -23,7 +23,9 @@ from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.views import Views, statement_views
 from streambound.preprocess.trees.arguments import arguments_down
 from streambound.preprocess.trees.conditions import conditions_down, filtered
+from streambound.preprocess.trees.distinct_rows import distinct_rows
 from streambound.preprocess.trees.flatten import flat_aggregates
+from streambound.preprocess.trees.greatest_counts import greatest_counts
 from streambound.preprocess.trees.hidden_keys import hidden_keys
 from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.padding import padded_rows
@@ -183,11 +185,13 @@ FORMS: tuple[tuple[Pass, ...], ...] = (
     (*PASSES, streams_together),
     (*PASSES, hidden_keys),
     (running_groups, *PASSES),
+    (*PASSES, distinct_rows, greatest_counts),
 )
 """The passes of each normal form.
 
 Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go with a
-key that ends (K3); streams may be a block of their own; groups may show when they close, or be of running aggregates.
+key that ends (K3); streams may be a block of their own; groups may show when they close, or be of running aggregates,
+of distinct rows or of running counts, which go with a key that ends (K2, K3).
 """
 
 

@@ -17,7 +17,9 @@ from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.arguments import arguments_down
 from streambound.preprocess.trees.conditions import conditions_down, filtered
+from streambound.preprocess.trees.distinct_rows import distinct_rows
 from streambound.preprocess.trees.flatten import flat_aggregates
+from streambound.preprocess.trees.greatest_counts import greatest_counts
 from streambound.preprocess.trees.hidden_keys import hidden_keys
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
@@ -45,7 +47,7 @@ _PASSES: Mapping[str, Callable[[Tree, Catalog], Tree]] = {
     one.__name__: one
     for one in (
         plain_conditions, padded_rows, scalars_joined, flat_aggregates, arguments_down, hidden_keys, conditions_down,
-        streams_together, running_groups,
+        streams_together, running_groups, distinct_rows, greatest_counts,
     )
 }  # fmt: skip
 """Rewrites of a whole tree."""

@@ -45,6 +45,8 @@ KEYED = {
     "a running total": "SELECT auction, SUM(price) OVER (PARTITION BY auction ORDER BY ts) AS total FROM bid",
     "an anti join": "SELECT a.id FROM auction AS a WHERE NOT EXISTS (SELECT 1 FROM bid AS b WHERE b.auction = a.id)",
     "except": "SELECT id, category FROM auction EXCEPT SELECT auction, price FROM bid",
+    "distinct keys": f"SELECT a.category, COUNT(DISTINCT a.id) AS n, COUNT(*) AS m FROM {JOINED} GROUP BY a.category",
+    "greatest counts": "SELECT MAX(n) AS m FROM (SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction) AS q",
     "intersect": "SELECT id, category FROM auction INTERSECT SELECT auction, bidder FROM bid",
 }
 TRUE_TOO = (
