@@ -7,11 +7,13 @@ from dataclasses import replace
 from hashlib import sha256
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.passed_keys import passed_keys
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, watching
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.kept_results import ADDED, check_columns, refused
 from streambound.synopsis_exec.made_operators import keys_of
@@ -20,7 +22,7 @@ from streambound_runtime import spec
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.engine.stream_join import SqlStreamJoin
-from streambound_runtime.operators.circuit_plan import EndedKeysNode
+from streambound_runtime.operators.circuit_plan import EndedKeysNode, KeyRecords
 from streambound_runtime.results import punctuation_types
 
 
@@ -47,23 +49,24 @@ def compiled_with_punctuations(
     final = statement.other_mode is not None
     passing, keys = list[EndedKeysNode](), list[spec.KeyColumns]()
     for key, places in passed_keys(judgement, final) if judgement is not None else ():
-        name = keys_of(key.stream, key.marked)
+        name, columns = keys_of(key.stream, key.marked), tuple(plan.columns[place].name for place in places)
+        if columns in [one.columns for one in keys]:
+            continue
         node = next((one for one in plan.watched if one.name == name), None)
-        if node is None and (node := _passed_on(name, plan.inputs)) is not None:
+        if node is None and (node := _passed_on(key, catalog, plan.inputs)) is not None:
             passing.append(node)
-        columns = tuple(plan.columns[place].name for place in places)
-        if node is not None and columns not in [one.columns for one in keys]:
+        if node is not None:
             keys.append(spec.KeyColumns(name, columns, f"_from_{columns[-1]}" if node.records[0].since else ""))
     plan = replace(plan, inputs=tuple(_marked(one, passing) for one in plan.inputs))
     job = compiled(plan, "driver", tick)
     behind = _behind(job.job.plan) if final else 0
-    told = spec.Punctuations(tuple(keys), behind)
+    written = spec.Punctuations(tuple(keys), behind)
     place = spec.Placement("driver", "punctuations come after the rows they are about")
-    query = sha256(f"{job.job.saved.query} and {told} of {passing}".encode()).hexdigest()
+    query = sha256(f"{job.job.saved.query} and {written} of {passing}".encode()).hexdigest()
     whole = replace(
         job.job,
         plan=replace(job.job.plan, watched=(*plan.watched, *passing)),
-        told=told,
+        told=written,
         placement=place,
         saved=replace(job.job.saved, query=query),
     )
@@ -72,11 +75,22 @@ def compiled_with_punctuations(
     return replace(job, job=whole)
 
 
-def _passed_on(name: str, inputs: Sequence[Input]) -> EndedKeysNode | None:
-    """Punctuations that are only passed on: those of one stream that the job reads."""
-    alone = (replace(one, punctuations=tuple(p for p in one.punctuations if not p.together)) for one in inputs)
-    node = next((node for item in alone for node in watching(item, inputs) if node.name == name), None)
-    return None if node is None else replace(node, max_open=None, members=())
+def _passed_on(key: StreamKey, catalog: Catalog, inputs: Sequence[Input]) -> EndedKeysNode | None:
+    """Punctuations that are only passed on: those of one stream that the job reads.
+
+    Of streams that end keys together it reads one alone, whose records say enough then.
+    """
+    brings = catalog.table(key.stream)
+    assert brings is not None, "its punctuations end the key"
+    together = next(one.together for one in brings.punctuations if one.attributes == key.marked)
+    ending = {key.stream: key.marked, **dict(together)}
+    found = [(item, one) for item in inputs for one in item.punctuations if ending.get(item.name) == one.attributes]
+    having = [item for item in inputs if any(one.name == key.name for one in item.ending)]
+    if len(found) != 1 or (together and len(having) > 1):
+        return None
+    ((item, one),) = found
+    records = KeyRecords(item.name, one.attributes, one.column, told(one.value), one.since)
+    return EndedKeysNode(keys_of(key.stream, key.marked), (records,), None, ())
 
 
 def _marked(item: Input, passing: Iterable[EndedKeysNode]) -> Input:

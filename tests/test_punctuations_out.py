@@ -38,7 +38,8 @@ CASES = [
     (f"{FINAL}SELECT w, COUNT(p) AS n FROM (SELECT a.ts DIV 10 AS w, b.price AS p FROM {NEAR}) GROUP BY w", HOUSE, []),
     ("SELECT category, COUNT(*) AS n FROM auction GROUP BY category", HOUSE, []),
     (UNION, TWO, ["k"]),
-    ("SELECT auction, kind FROM hall", TWO, []),  # which online may bring, too
+    ("SELECT auction, kind FROM hall", TWO, ["auction"]),  # online ends it, too, but is not read
+    ("SELECT auction AS k FROM hall UNION ALL SELECT item FROM online", TWO, []),
 ]
 
 
