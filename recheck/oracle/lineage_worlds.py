@@ -157,7 +157,7 @@ def of_sets(tree: exp.Expr) -> exp.Expr:
     """The SQL of a block as SEQ TP reads it: of a SELECT in FROM, too, a row is there once, or not."""
     found = tree.copy()
     for query in found.find_all(exp.Subquery, exp.CTE):
-        if isinstance(query.this, exp.Select) and (isinstance(query, exp.CTE) or query.alias):
+        if isinstance(query.this, exp.Select):
             query.this.set("distinct", exp.Distinct())
     return found
 
