@@ -311,10 +311,8 @@ class JobOperators(MadeOperators):
         columns: Sequence[Column],
         places: Iterable[int],
     ) -> OperationRows:
-        """Rows once for every bucket that they are in: of columns of theirs, and its ends; then any others."""
-        operator = self.made[below.operator]
-        used = {time, *(item for item in items if isinstance(item, int))}
-        every = (*items, *(place for place in range(len(operator.types)) if place not in used))
+        """Rows once for every bucket that they are in: of columns of theirs, and its ends."""
+        operator, every = self.made[below.operator], tuple(items)
         types = tuple(BIGINT if isinstance(item, str) else operator.types[item] for item in every)
         slide = 0 if tree.kind is nodes.BucketKind.SESSION else tree.slide or tree.size
         made = SqlBucket(

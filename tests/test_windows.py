@@ -45,6 +45,8 @@ CALENDAR = {
     f"SELECT to_date(ts) AS z, a, {VALUES} FROM S GROUP BY to_date(ts), a": 10_000 * SECOND,
     f"SELECT to_date(S.ts) AS z, S.a, T.a AS y, COUNT(DISTINCT T.v) AS n FROM S, T WHERE {NEAR} "
     "GROUP BY to_date(S.ts), S.a, T.a": 20_000 * SECOND,
+    f"SELECT a, session_window.start AS z, {VALUES}, MAX_BY(v, ts) AS late, ARRAY_AGG(v ORDER BY ts) AS every, "
+    "SUM(v * v) AS squares FROM S GROUP BY a, date(ts), session_window(ts, '2 hours')": 3600 * SECOND,
 }
 """Statements, and the unit of the times of their rows."""
 FINAL = {
@@ -151,6 +153,24 @@ def test_groups_of_a_joins_side_are_as_many_as_its_rows(sql: str) -> None:
         sizes.append(states_of(certificate)[-1]["size"]["value"])
         assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
     assert sizes[0] == sizes[1]
+
+
+def test_values_of_sessions_are_those_of_a_day_and_the_gap_after_it() -> None:
+    """At midnight there are 24 values in yesterday's session, and one in today's."""
+    rows = {"S": [{"a": 1, "b": 0, "v": n, "ts": n * 3600 * SECOND} for n in range(72)], "T": []}
+    sql = "SELECT COUNT(DISTINCT v) AS n FROM S GROUP BY date(ts), session_window(ts, '2 hours')"
+    checked, most = proved(sql, CATALOG)
+    assert most == (26 * 3600 * SECOND - 1 + 2 * 3600 * SECOND) * 2
+    assert run_circuit(checked, rows, ticks=None).peak == 24 + 1 + 2
+    certificate = certificate_of(checked)
+    assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
+
+
+def test_rows_of_which_not_all_columns_are_needed_are_in_windows() -> None:
+    sql = "SELECT a, VAR_POP(v) AS p FROM (SELECT DISTINCT a, b, v, ts FROM S) GROUP BY a, window(ts, '4 seconds')"
+    rows = random_rows(SECOND, 2)
+    run = run_circuit(checked_circuit(sql, CATALOG), rows)
+    assert run.prints(reference(sql, CATALOG, rows, run.ends))
 
 
 def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:

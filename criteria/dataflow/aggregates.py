@@ -48,8 +48,9 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.sums import sums_of
-from streambound.criteria.dataflow.view import OperatorView, Places, place_of
-from streambound.criteria.dataflow.views import ends_of_sessions, is_session
+from streambound.criteria.dataflow.view import VALUES_OF_SESSION, OperatorView, Places, place_of
+from streambound.criteria.dataflow.views import ends_of_sessions, is_session, longest_sessions
+from streambound.criteria.dataflow.windows import in_buckets
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import Derivation
 
@@ -57,10 +58,12 @@ ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
 _ENDLESS = "an array of all rows of a group that never ends grows for ever"
 _WINDOW = "group by a window of time, too, as GROUP BY k, window(ts, '1 hour')"
+_MIDNIGHT = "let sessions end at midnight: GROUP BY k, date(ts), session_window(ts, '10 minutes')"
 _BY_HAND = (
     "number the sessions, and group by the numbers: LAG(ts) OVER (PARTITION BY k ORDER BY ts) AS before, then SUM(CASE "
     "WHEN ts - before > INTERVAL 10 MINUTES THEN 1 ELSE 0 END) OVER (PARTITION BY k ORDER BY ts) AS n … GROUP BY k, n"
 )
+_BOTH_ENDS = "add GROUP BY session_window(ts, '5 minutes'), and compute of its start and end above the groups"
 _ONE = StateCount(Number(1), Retention.EVER)
 _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1", Retention.PASSED: "A6"}
 """The propositions by which groups are not kept for ever."""
@@ -128,8 +131,10 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
     of_rows = of_rows or any(one.kept.beside is not None for one in of_values)
     body = None if of_rows else block
-    if body is None and is_session(tree.input):
-        return without_rule(tree, "an aggregate of sessions that is no COUNT, SUM, AVG, MIN or MAX of a row", _BY_HAND)
+    if is_session(tree.input) and given.change > ViewKind.APPEND_ONLY:
+        return without_rule(tree, "sessions of rows that may be taken back", _BY_HAND)
+    if is_session(tree.input) and not _keys_have_ends(tree):
+        return without_rule(tree, "sessions without both of their ends as keys", _BOTH_ENDS)
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:
         return without_rule(tree, words)
@@ -140,9 +145,10 @@ def _groups(tree: nodes.Aggregate, demand: Demand, context: RuleContext, of_rows
     states = [OperatorState.of(tree, "groups", proposition, range(width), Entry.SUMS, count, view, words)]
     for one in of_values:
         is_array = AGGREGATES[one.call.function].kept is GroupKeeps.ELEMENTS
-        kept = _values(tree, one, body, given, context, demand.final or is_array)
-        if is_array and not all(_ends(tree, state) for state in kept):
-            return Operation(tree, demand=demand, undecided=(Undecided(one.call, _ENDLESS, _WINDOW),))
+        kept = _values(tree, one, body, given, context, demand.final or is_array, is_array)
+        if is_array and not all(map(_ends, kept)):
+            help = _MIDNIGHT if is_session(tree.input) else _WINDOW
+            return Operation(tree, demand=demand, undecided=(Undecided(one.call, _ENDLESS, help),))
         states += kept
     if body is None or sums is None:
         values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
@@ -242,16 +248,22 @@ def block_keys(tree: nodes.Aggregate) -> tuple[list[nodes.Named], list[int | str
 
 
 def _count(
-    tree: nodes.Aggregate, keyed: nodes.Project, body: nodes.Tree | None, context: RuleContext, final: bool = False
+    tree: nodes.Aggregate,
+    keyed: nodes.Project,
+    body: nodes.Tree | None,
+    context: RuleContext,
+    final: bool = False,
+    ending: bool = False,
 ) -> StateCount | None:
     """How many groups there are, or values of more columns in them: they go when the key's time is over.
 
-    ``final``: rather groups that go than fewer ones.
+    ``final``: rather groups that go than fewer ones; ``ending``: sessions that do not last for ever.
     """
     bucket = tree.input if isinstance(tree.input, nodes.Bucket) else None
     if is_session(tree.input):
-        view = _sessions(tree, tree.input, context.views.of(keyed), context)
-        return different(view, view.every, range(len(tree.keys)))
+        sessions = _sessions(tree, tree.input, context.views.of(keyed), context, ending)
+        rows = (different(view, view.every, range(len(tree.keys))) for view in sessions)
+        return least(one for one in rows if one is not None)
     given = context.views.of(keyed.input)
     own = [nodes.Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
     whole = context.views.of(replace(keyed, items=(*own, *keyed.items)))
@@ -299,18 +311,31 @@ def _at_keys(count: StateCount, first: int) -> StateCount:
     return count
 
 
-def _sessions(tree: nodes.Aggregate, bucket: nodes.Bucket, view: OperatorView, context: RuleContext) -> OperatorView:
-    """Sessions, each made of its last row, which has its keys; of more columns a session has several values."""
-    columns = ends_of_sessions(view.columns, bucket, context.views.of(bucket.input))
-    origins = [
-        frozenset(("values of a session",)) if place >= len(tree.keys) else one
-        for place, one in enumerate(view.origins)
-    ]
-    return replace(view.narrowed(columns), origins=tuple(origins))
+def _sessions(
+    tree: nodes.Aggregate, bucket: nodes.Bucket, view: OperatorView, context: RuleContext, ending: bool
+) -> Iterator[OperatorView]:
+    """Sessions, each made of its last row, which has its keys; of more columns a session has several values.
+
+    Also the rows of sessions that a key ends, each with these values; ``ending``: these alone.
+    """
+    width, rows = len(tree.keys), context.views.of(bucket.input)
+    if not ending:
+        no_row = frozenset((VALUES_OF_SESSION,))
+        origins = (*view.origins[:width], *(no_row for _ in view.origins[width:]))
+        yield replace(view.narrowed(ends_of_sessions(view.columns, bucket, rows)), origins=origins)
+    lengths = longest_sessions(view.columns[:width])
+    if lengths and len(view.columns) > width:
+        yield view.narrowed(ends_of_sessions(view.columns, bucket, rows, lengths))
 
 
 def _values(
-    tree: nodes.Aggregate, one: Valued, body: nodes.Tree | None, given: OperatorView, context: RuleContext, final: bool
+    tree: nodes.Aggregate,
+    one: Valued,
+    body: nodes.Tree | None,
+    given: OperatorView,
+    context: RuleContext,
+    final: bool,
+    ending: bool,
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: nodes.Tree = tree.input if one.where is None else _filtered(tree, one.where)
@@ -320,7 +345,7 @@ def _values(
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry
     counted = None if one.where is not None and isinstance(tree.input, nodes.Bucket) else body
-    count = _count(tree, keyed, counted, context, final)
+    count = _count(tree, keyed, counted, context, final, ending)
     entry = Entry.VALUES
     if one.greatest is not None:
         read = given.read_by(*(key.value for key in tree.keys), *one.read, one.where)
@@ -332,9 +357,9 @@ def _values(
     return (OperatorState.of(tree, "values", proposition, places, entry, count, context.views.of(tree), "all values"),)
 
 
-def _ends(tree: nodes.Aggregate, values: OperatorState) -> bool:
-    """Whether no group goes on for ever, of which these values are: as a session may, and a key that may end."""
-    return not is_session(tree.input) and values.count is not None and values.count.retention is Retention.TIME
+def _ends(values: OperatorState) -> bool:
+    """Whether no group goes on for ever, of which these values are: as one of a key does that may end."""
+    return values.count is not None and values.count.retention is Retention.TIME
 
 
 def _filtered(tree: nodes.Aggregate, where: exp.Expr) -> nodes.Tree:
@@ -392,4 +417,5 @@ def _needed(
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(*one.read, one.where) for one in of_values))
     columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
-    return context.below(tree.input, Demand(columns | closing))
+    needed = Demand(columns | closing)
+    return in_buckets(tree.input, needed, context) if is_session(tree.input) else context.below(tree.input, needed)

@@ -37,8 +37,8 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, path_of, row_schema
-from streambound.criteria.dataflow.view import OperatorView, RowSource, place_of
-from streambound.criteria.dataflow.views import equalities, pairs_of, values_of
+from streambound.criteria.dataflow.view import VALUES_OF_SESSION, OperatorView, RowSource, place_of
+from streambound.criteria.dataflow.views import equalities, longest_sessions, pairs_of, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 
@@ -299,12 +299,23 @@ class CertifiedCounts(Struct):
         bucket = session_of(node.tree)
         if one.timestamps is not None and session is not None and bucket is not None:
             time = place_of(bucket.time.syntax, session.view)
-            return made | {"timestamps": one.timestamps, "facts": [self.log.time(session, time or 0, one.source)]}
+            facts = [self.log.time(session, time or 0, one.source)]
+            if all(VALUES_OF_SESSION not in said for said in count.why.view.origins):
+                facts += self._length(node, one.source)
+            return made | {"timestamps": one.timestamps, "facts": facts}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first
             fact = self.log.beside(node, column, one.source, count.closing.function)
             return made | {"timestamps": one.timestamps, "facts": [fact]}
         return made
+
+    def _length(self, node: TreeNode, source: str) -> list[int]:
+        """The key that says how long a session of a select list is at most; none where each one is its last row."""
+        width = sum(column.name.startswith("_k") for column in node.view.schema)
+        if width == len(node.view.schema):
+            return []
+        length = longest_sessions(node.view.columns[:width])[source]
+        return [self.log.time(node, length.key, source, length.function), self.log.values(node, length.key)]
 
     def _column(self, one: ColumnCount, count: StateCount, node: TreeNode, first: int) -> Json:
         column, closing = one.place + first, count.closing

@@ -21,6 +21,8 @@ from streambound.criteria.size import Size
 Places = frozenset[int]
 ONLY_ROW = "the only row of the "
 """Sources that stand for the row of a join's side, the right or the left one, which is made of no others'."""
+VALUES_OF_SESSION = "values of a session"
+"""A source that stands for those rows of a session of which nothing is known but some values."""
 BUCKET_ENDS = ("start", "end", "last")
 """What a bucket's columns are: its start, its end, and its last microsecond."""
 

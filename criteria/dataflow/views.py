@@ -8,6 +8,7 @@ from itertools import islice
 from itertools import product as product_of
 from typing import TypeGuard
 
+from msgspec import Struct
 from msgspec.structs import replace
 from sqlglot import exp
 
@@ -655,11 +656,15 @@ def is_session(tree: nodes.Tree) -> TypeGuard[nodes.Bucket]:
 
 
 def ends_of_sessions(
-    columns: Sequence[ColumnFacts], bucket: nodes.Bucket, given: OperatorView
+    columns: Sequence[ColumnFacts],
+    bucket: nodes.Bucket,
+    given: OperatorView,
+    lengths: Mapping[str, SessionLength] | None = None,
 ) -> tuple[ColumnFacts, ...]:
     """The columns of sessions, each made of its last row: those by which it closes are ``size`` after that row's time.
 
-    What such a column promises of `NOW` says how far it is from the session's end.
+    What such a column promises of `NOW` says how far it is from the session's end. With ``lengths``, as
+    `longest_sessions` finds them, sessions are made of any of their rows.
     """
     times = [one for place in given.read_by(bucket.time) for one in given.columns[place].times if not one.function]
     first = next((one.low for one in times if one.source == NOW), None)
@@ -668,9 +673,34 @@ def ends_of_sessions(
         for end in column.times:
             for row in times:
                 if end.source == NOW != row.source and end.low is not None and first is not None:
-                    yield replace(row.moved(bucket.size + end.low - first), function=end.function, width=end.width)
+                    last = row.moved(bucket.size + end.low - first)
+                    if lengths is not None:
+                        length = lengths.get(row.source)
+                        last = replace(last, high=last.high + length.most if length and last.high is not None else None)
+                    yield replace(last, function=end.function, width=end.width)
 
     return tuple(replace(one, times=promises((*one.times, *ends(one)))) for one in columns)
+
+
+class SessionLength(Struct, frozen=True):
+    """How much later a source's time is at ``most`` in another row of a session: they agree in a key, at a place, that
+    is this function of it.
+    """
+
+    key: int
+    function: str
+    most: int
+
+
+def longest_sessions(keys: Sequence[ColumnFacts]) -> Mapping[str, SessionLength]:
+    """How long sessions with some keys are at most, by the time of each source of which a key is a bucket."""
+    found = [
+        (one.source, SessionLength(place, one.function, one.width - 1 + one.high - one.low))
+        for place, key in enumerate(keys)
+        for one in key.times
+        if not key.values.null and one.source != NOW and one.low is not None and one.high is not None
+    ]
+    return dict(sorted(found, key=lambda one: -one[1].most))
 
 
 def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:

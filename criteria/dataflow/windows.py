@@ -369,9 +369,14 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
 
 
 def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operation:
-    """Buckets of time: they need the time, and remember nothing. Sessions are kept by the groups that are of them."""
+    """Buckets of time; sessions are kept by the groups that are of them."""
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of", "add GROUP BY session_window(ts, '5 minutes')")
+    return in_buckets(tree, demand, context)
+
+
+def in_buckets(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operation:
+    """Rows with their buckets of time: they need the time, and remember nothing."""
     given = context.views.of(tree.input)
     place = place_of(tree.time.syntax, given)
     kind = None if place is None else given.schema[place].type

@@ -21,6 +21,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, NotCheckedError
 from streambound.recheck.derivation.counts import CountedColumns, counted
 from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, require
+from streambound.recheck.derivation.operators import in_buckets
 from streambound.recheck.derivation.plan import PlanNode, filtered_by, is_session, keyed, origin, value_of
 from streambound.recheck.derivation.rows import only_grows, says_all
 
@@ -36,6 +37,9 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     valued = [(place, call) for place, call in calls if is_valued(call)]
     linear = [call for _, call in calls if not is_valued(call)]
     settled = only_grows(below.below if is_session(below.tree) else below)  # sessions' rows move, but do not go
+    ends = {below.below.width, below.below.width + 1} if is_session(below.tree) else set()
+    if ends and not (settled and ends <= {below.place_of(key.value) for key in tree.keys}):
+        raise RejectedError("sessions of rows that go, or without their ends as keys")
     states = [_groups(operations, node, tree, claim)]
     for place, call in valued:
         if greatest(call) is None or not settled:
@@ -45,7 +49,12 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
         columns = below.read_by(*(key.value for key in tree.keys))
         for _, call in calls:
             columns |= below.read_by(*call.arguments, call.filter, *(computed_of(call) if is_valued(call) else ()))
-        return operations.inputs(claim, (below, Needed(columns)))
+        if not is_session(below.tree):
+            return operations.inputs(claim, (below, Needed(columns)))
+        if len(claim.inputs) != 1 or claim.inputs[0].rule != "operator" or claim.inputs[0].block is not None:
+            raise RejectedError("sessions of no rows")
+        require(Needed(columns), claim.inputs[0], below)
+        return in_buckets(operations, below, claim.inputs[0])
     if not operations.is_block(body) or not all(_factors(call, body) for call in linear):
         raise RejectedError("sums of what are no products of a block's rows")
     if len(claim.inputs) != 1 + len(valued):
@@ -95,7 +104,8 @@ def _values(
     first = 0 if is_session(below.tree) else below.width
     columns = counted(rows, frozenset(range(first, rows.width)), frozenset(range(first, first + width)))
     count = claim.count(number)
-    if call.function == "ARRAY_AGG" and (is_session(below.tree) or count.goes != "time"):
+    lasting = is_session(below.tree) and all(len(one.facts) != 3 for one in count.sources)
+    if call.function == "ARRAY_AGG" and (lasting or count.goes != "time"):
         raise RejectedError("an array of all rows of a group that never ends")
     if count.rule == "passed":
         return ExpectedState("values", proposition, _passed(operations, node, tree, count, columns))

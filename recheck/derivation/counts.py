@@ -225,7 +225,10 @@ class Counts(Struct):
         return product([Quantity.number(most + missing), *sizes])
 
     def _sessions(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """Sessions, each with the keys of its last row: of a value that is no key no row says which there is."""
+        """Sessions, each with the keys of its last row; or their rows, if a key says how long a session is at most.
+
+        Of a value that is no key no last row says which there is.
+        """
         session, closing = session_of(rows.node), self._closing(claim, rows)
         if session is None or closing is None or rows.by is None or rows.facts.side:
             raise RejectedError("sessions that do not end")
@@ -237,20 +240,32 @@ class Counts(Struct):
             raise RejectedError("sources that are none")
         for one in claim.sources:
             table = mine[one.source].table
-            if table is None or not mine[one.source].is_stream or time is None or len(one.facts) != 1:
+            if table is None or not mine[one.source].is_stream or time is None or len(one.facts) not in (1, 3):
                 sizes.append(self._rows(one, mine, frozenset(), rows, closing))
                 continue
             fact = self.facts.time(one.facts[0], bucket.below, time)
             if fact.source != one.source or fact.function.name or fact.high is None or mine[one.source].missing:
                 raise RejectedError("a time that does not limit the rows of sessions")
-            number = max(0, closing.wait + fact.high + session.size)
+            length = self._length(one, rows) if len(one.facts) == 3 else 0
+            number = max(0, closing.wait + fact.high + session.size + length)
             sizes.append(self._chosen(one, number, stream_rows(self.symbols, table, number)))
         above = bucket_path(rows.node)
         said = frozenset(f"{above}{one}" for one in with_said(mine, frozenset(one.source for one in claim.sources)))
-        columns = {one.column for one in claim.columns} | {p for p in rows.by if says(rows.node, p) <= said}
+        by = rows.by if any(len(one.facts) == 1 for one in claim.sources) else rows.node.every
+        columns = {one.column for one in claim.columns} | {p for p in by if says(rows.node, p) <= said}
         if not rows.wanted <= columns:
             raise RejectedError("values of sessions that nothing counts")
         return product([*sizes, *(self._values(one, rows, closing) for one in claim.columns)])
+
+    def _length(self, claim: ClaimedSource, rows: CountedColumns) -> int:
+        """How much later another row of a session is at most, as it agrees in a key that is a bucket of the time."""
+        key = self.facts.column_of(claim.facts[1])
+        time = self.facts.time(claim.facts[1], rows.node, key)
+        if key not in (rows.by or ()) or self.facts.values(claim.facts[2], rows.node, key).null:
+            raise RejectedError("a column in which rows of a session need not agree")
+        if time.source != f"{bucket_path(rows.node)}{claim.source}" or time.low is None or time.high is None:
+            raise RejectedError("a key that does not limit how long sessions are")
+        return time.function.width - 1 + time.high - time.low
 
     # --- when rows close ------------------------------------------------------------------------------------------
 

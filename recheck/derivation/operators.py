@@ -43,12 +43,23 @@ def linear(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
             shown = {one: below.place_of(item) for one, item in enumerate(listed(node))}
             places = {one: place for one, place in shown.items() if place is not None}
             read = frozenset[int]().union(*(below.read_by(listed(node)[one]) for one in needed.columns))
-        case nodes.Bucket(time=time, keys=keys):
-            if is_session(tree):
-                raise RejectedError("sessions, which are kept by groups alone")
-            places = {place: place for place in below.every}
-            read = below.read_by(time, *keys)
     return operations.inputs(claim, (below, needed.of(places, read)))
+
+
+def bucket(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
+    """Rows with their buckets of time, which need the time; those of sessions move, which groups of them know."""
+    if is_session(node.tree):
+        raise RejectedError("sessions, which are kept by groups alone")
+    in_buckets(operations, node, claim)
+
+
+def in_buckets(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
+    """Rows with buckets, or sessions, of which nothing is remembered below the groups."""
+    tree, below = node.tree, node.below
+    assert isinstance(tree, nodes.Bucket), "its rule"
+    operations.states(claim)
+    read = below.read_by(tree.time, *tree.keys)
+    operations.inputs(claim, (below, needed_of(claim).of({place: place for place in below.every}, read)))
 
 
 def _limited(facts: CheckedFacts, node: PlanNode, needed: Needed, claimed: tuple[ClaimedGreatest, ...]) -> Needed:

@@ -25,7 +25,7 @@ from streambound.recheck.derivation.each_key import goes_by_keys, of_each_key, o
 from streambound.recheck.derivation.joins import join
 from streambound.recheck.derivation.log import checked_facts
 from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, OperatorRule
-from streambound.recheck.derivation.operators import distinct, fixpoint, linear, relation, set_operation, union
+from streambound.recheck.derivation.operators import bucket, distinct, fixpoint, linear, relation, set_operation, union
 from streambound.recheck.derivation.over import over
 from streambound.recheck.derivation.plan import PlanNode, PlanNodes
 from streambound.recheck.derivation.rewrites import rewritten
@@ -36,7 +36,7 @@ _RULES: Mapping[type[nodes.Tree] | str, OperatorRule] = MappingProxyType({
     nodes.Project: linear,
     nodes.Alias: linear,
     nodes.SpjBlock: linear,
-    nodes.Bucket: linear,
+    nodes.Bucket: bucket,
     nodes.Recur: linear,
     nodes.Union: union,
     nodes.Distinct: distinct,

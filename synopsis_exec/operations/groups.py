@@ -217,9 +217,9 @@ class _OfBlock(_GroupRows):
         found = tuple(columns[time or 0] if isinstance(key, str) else columns[key or 0] for key in keys)
         if bucket is not None and time is not None:
             rows = OperationRows(name, (), tuple(columns[: len(items)]))
-            values = range(len(items), len(items) + more)
-            made = self.job.spread(bucket, rows, time, [*(key for key in keys if key is not None), *values], (), ())
-            return made.operator, found
+            shown = [*(key for key in keys if key is not None), *range(len(items), len(items) + more)]
+            sums = [place for place in range(len(self.job.made[name].types)) if place not in {time, *shown}]
+            return self.job.spread(bucket, rows, time, [*shown, *sums], (), ()).operator, found
         plain, below = [key for key in keys if isinstance(key, int)], self.job.made[name]
         if plain == list(range(len(items))):
             return name, found
