@@ -23,6 +23,7 @@ _AFTER_LIST = (TokenType.FROM, TokenType.WHERE, TokenType.R_PAREN, TokenType.UNI
 _MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
 _EXPECTING = re.compile(r"Expecting (\S+)")
 _TABLE = "Expected table name"
+_IN_ON = "compare the times in ON, too: S ASOF JOIN T ON T.k = S.k AND T.ts <= S.ts"
 
 
 def syntax_error(source: SourceText, at: Span, message: str, help: str = "") -> Diagnostic:
@@ -115,7 +116,9 @@ def _message(description: str, chunk: Sequence[Token], index: int) -> str:
 
 
 def _did_you_mean(token: Token) -> str:
-    """A keyword that a name resembles and may have been meant to be."""
+    """What to write instead, or a keyword that a name resembles and may have been meant to be."""
+    if token.text.upper() == "MATCH_CONDITION":
+        return _IN_ON
     if token.token_type is not TokenType.VAR or token.text.upper() in _KEYWORDS:
         return ""
     similar = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)

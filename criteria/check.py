@@ -188,10 +188,13 @@ def _decided_as_changes(statement: Statement, catalog: Catalog, lowered: Lowered
     if found.verdict not in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) or lowered.tree is None:
         return found
     if found.verdict is Verdict.UNSUPPORTED:
-        return _joined(statement, catalog, lowered, proving) or found
+        return _joined(statement, catalog, lowered, proving, (*_DECIDED, Verdict.UNKNOWN)) or found
     with share():
         return _joined(statement, catalog, lowered, proving) or found
     return found
+
+
+_DECIDED = (Verdict.BOUNDED, Verdict.UNBOUNDED)
 
 
 def _bounded_when_joined(statement: Statement, catalog: Catalog, lowered: Lowered) -> Checked | None:
@@ -206,14 +209,15 @@ def _bounded_when_joined(statement: Statement, catalog: Catalog, lowered: Lowere
     return None
 
 
-def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked | None:
-    """The verdict of a statement joined with the relations that it asks; None where that does not decide it."""
+def _joined(
+    statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, wanted: tuple[Verdict, ...] = _DECIDED
+) -> Checked | None:
+    """The verdict of a statement joined with the relations that it asks; None where it is none of those wanted."""
     joined = lower(statement, catalog, joining=True)
     if joined.tree is None or joined.tree == lowered.tree:
         return None
     other = _of_lowered(statement, catalog, joined, proving, joining=True)
-    decided = other.verdict in (Verdict.BOUNDED, Verdict.UNBOUNDED)
-    return replace(other, tree=lowered.tree) if decided else None
+    return replace(other, tree=lowered.tree) if other.verdict in wanted else None
 
 
 def _of_lowered(

@@ -65,6 +65,8 @@ BOUNDED = {
     "(SELECT AVG(q.v) FROM S AS q WHERE q.ts <= p.ts)",
     "of all earlier rows, with all columns": "SELECT *, (SELECT MIN(q.v) FROM T AS q WHERE q.b = p.b AND q.ts <= p.ts) "
     "AS m FROM S AS p",
+    "a group's key": f"SELECT (SELECT COUNT(*) FROM {NEAR}) AS n, SUM(p.v) AS s FROM S AS p "
+    f"GROUP BY p.ts DIV 4, (SELECT COUNT(*) FROM {NEAR})",
     "added up": f"SELECT p.ts DIV 4 AS w, SUM((SELECT COUNT(*) FROM {NEAR})) AS n FROM S AS p GROUP BY p.ts DIV 4",
 }  # fmt: skip
 

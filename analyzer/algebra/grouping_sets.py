@@ -55,4 +55,9 @@ def _groupings(node: exp.Expr) -> list[Grouping]:
 
 def _keys(node: exp.Expr) -> Grouping:
     """The keys of ``(a, b)``, or of a key without parentheses."""
-    return list(node.expressions) if isinstance(node, exp.Tuple) else [node.unnest()]
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [without_parentheses(node)]
+
+
+def without_parentheses(node: exp.Expr) -> exp.Expr:
+    """A key, or the query in parentheses that it is, of which these are a part."""
+    return node if isinstance(node, exp.Subquery) else node.unnest()

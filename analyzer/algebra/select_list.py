@@ -22,7 +22,7 @@ from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
 from streambound.analyzer.algebra.calendar_keys import with_calendar_keys
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
 from streambound.analyzer.algebra.distinct_pairs import with_one_argument
-from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings
+from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings, without_parentheses
 from streambound.analyzer.algebra.made_columns import is_made, made_column
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import without_added
@@ -158,7 +158,7 @@ class SelectList(Struct):
         return "TOTALS", self.at or self.written
 
     def _key(self, key: exp.Expr) -> exp.Expr:
-        key = key.unnest()
+        key = without_parentheses(key)
         items = self.node.expressions
         if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
             number = int(key.name)
@@ -197,16 +197,18 @@ class SelectList(Struct):
 
     def _aggregate(self, tree: nodes.Tree, written_keys: list[exp.Expr]) -> nodes.Tree:
         inside = [call for root in self._roots() for call in _outside(root, (exp.Expr,)) if is_aggregate_call(call)]
-        held = [exp.Paren(this=key) for key in written_keys]
+        held, before = [exp.Paren(this=key) for key in written_keys], self.subqueries.columns(tree)
+        kinds = {type(key.unnest()) for key in written_keys}
+        texts = [_normal(key, before) if key.find(exp.Query) else "" for key in written_keys]
         tree = self.subqueries.applied(tree, [*inside, *held])
         written_keys = [one.this for one in held]
         given = self.subqueries.columns(tree)
-        keys, columns = dict[str, str](), list[nodes.Named]()
+        keys, asked, columns = dict[str, str](), dict[str, str](), list[nodes.Named]()
         names = set[str]()
         several = [{_normal(key, given) for key in grouping} for grouping in self.groupings]
         present = [list[bool]() for _ in several]
         marks = dict[str, tuple[str, list[exp.Expr]]]()
-        for key in written_keys:
+        for key, was in zip(written_keys, texts, strict=True):
             text = _normal(key, given)
             if text in keys:
                 continue
@@ -216,8 +218,10 @@ class SelectList(Struct):
             name = key.name if plain else self._fresh(self._alias_of(key, given), names, "_g")
             names.add(name.lower())
             keys[text] = "" if plain else name
+            asked |= {was: name} if was else {}
             columns.append(nodes.Named(name, self.scalar(key), alias=not plain))
-        calls, kinds = dict[str, nodes.AggregateCall](), {type(key.unnest()) for key in written_keys}
+        kinds |= {type(key.unnest()) for key in written_keys}
+        calls = dict[str, nodes.AggregateCall]()
 
         def column_of(node: exp.Expr) -> str | None:
             """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
@@ -236,7 +240,8 @@ class SelectList(Struct):
                     calls[text] = aggregate_call(with_one_argument(node.copy(), given), name, self.scalar)
                     self._check_call(calls[text], node)
                 return calls[text].name
-            return keys.get(_normal(node, given)) if type(node.unnest()) in kinds else None
+            text = _normal(node, given) if type(node.unnest()) in kinds else ""
+            return asked.get(text) or keys.get(text)
 
         for root in list(self._roots()):
             self._replace(root, column_of)
@@ -299,12 +304,10 @@ class SelectList(Struct):
 
     def _replace(self, node: exp.Expr, column_of: Callable[[exp.Expr], str | None]) -> None:
         """Put columns in the place of what operators below compute: of a node, or of what it is made of."""
-        if isinstance(node, exp.Query):
-            return
         name = column_of(node)
         if name:
             node.replace(made_column(name, self.positions.of(node)))
-        elif name is None:
+        elif name is None and not isinstance(node, exp.Query):
             for part in _window_parts(node) if isinstance(node, exp.Window) else list(node.iter_expressions()):
                 self._replace(part, column_of)
 

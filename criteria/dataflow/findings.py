@@ -57,6 +57,10 @@ _OLDEST = "limit how much older it may be, as T.ts >= S.ts - INTERVAL 1 HOUR in 
 _ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
 _GROWS = "the values of {} may grow with each step: every one must be remembered"
 _ENDS = "give the step a condition that ends it, as in WHERE depth < 10"
+_RUNS = (
+    "number the runs as they begin: LAG({0}) OVER ({1}) AS before in a subquery, then "
+    "SUM(CASE WHEN {0} <=> before THEN 0 ELSE 1 END) OVER ({1}) AS {2}, and MAX({0}) … GROUP BY {3}"
+)
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _MADE = re.compile(r"\b_[a-z]+\d+\b")
 """A name that a pass made, of which the user knows nothing: what has it is said of other columns, too."""
@@ -187,13 +191,39 @@ class _Findings(Struct, frozen=True):
             if view.columns[place].values.size is None:
                 for one in written(tree, place, self.views):
                     found = self._violation(state, words, one)
-                    yield replace(found, help=self._without_number(tree, place) or found.help)
+                    yield replace(
+                        found, help=self._without_number(tree, place) or self._runs(tree, place) or found.help
+                    )
 
     def _without_number(self, tree: nodes.Tree, place: int) -> str:
         """Advice for a column of groups, or of distinct rows, that belongs to a key which punctuations end."""
         rows = self.views.of(keyed_rows(tree) if isinstance(tree, nodes.Aggregate) else tree)
         keys = (one for one in held_keys(rows, rows.every) if place in one.places and one.key.max_open is None)
         return next((_OPEN.format(one.key.stream) for one in keys), "")
+
+    def _runs(self, tree: nodes.Tree, place: int) -> str:
+        """Advice for a key that tells runs of equal values apart by the difference of two numbers of rows."""
+        if not isinstance(tree, nodes.Aggregate):
+            return ""
+        key, below = tree.keys[place].value.syntax, tree.input
+        while isinstance(below, nodes.Filter | nodes.Alias):
+            below = below.input
+        if not isinstance(below, nodes.Project) or not isinstance(below.input, nodes.Over):
+            return ""
+        items = [
+            one.value.syntax.unnest() for one in below.items if isinstance(one, nodes.Named) and one.name == key.name
+        ]
+        names = {side.name for one in items if isinstance(one, exp.Sub) for side in (one.left, one.right)}
+        numbers = [one for one in below.input.calls if one.name in names and one.function == "ROW_NUMBER"]
+        if len(numbers) < 2 or numbers[0].order != numbers[1].order:
+            return ""
+        by, more = sorted(([one.text for one in call.partition] for call in numbers), key=len)
+        values = [one for one in more if one not in by]
+        if len(values) != 1 or len(more) != len(by) + 1:
+            return ""
+        order = ", ".join(one.value.text + " DESC" * one.descending for one in numbers[0].order)
+        window = f"PARTITION BY {', '.join(by)} ORDER BY {order}" if by else f"ORDER BY {order}"
+        return _RUNS.format(values[0], window, key.name, ", ".join([*by, key.name]))
 
     def _of_side(self, state: OperatorState, tree: nodes.Join) -> Iterator[Violation]:
         """The unbounded columns of a side that waits: in the join's condition, or where they are read above."""
@@ -226,7 +256,8 @@ class _Findings(Struct, frozen=True):
         column = "" if known is None else f"{known.alias}.{known.name}" if known.alias else known.name
         name = column if column and (isinstance(node, exp.Column) or code is not Code.UNBOUNDED_PROJECTION) else ""
         span = self._place(node, state.operator)
-        text = as_written(node).sql("spark") if is_placed(node) else self.positions.text(span)
+        text = as_written(node).sql("spark") if is_placed(node) else ""
+        text = "this value" if _MADE.search(text) else text or self.positions.text(span)
         help = "" if place is None else self._help(view, place, column)
         alias = known.alias if known is not None else ""
         message = words.format(name or text, text)

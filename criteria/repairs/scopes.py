@@ -53,8 +53,8 @@ class FromItem(Struct, frozen=True):
         return self.written(self.time.name if self.time is not None else "")
 
     def written(self, column: str) -> str:
-        """A column as it is written."""
-        return f"{identifier(self.alias).sql('spark')}.{identifier(column).sql('spark')}"
+        """A column as it is written; a subquery need have no alias."""
+        return ".".join(identifier(one).sql("spark") for one in (self.alias, column) if one)
 
     @property
     def closing(self) -> str:

@@ -104,6 +104,11 @@ def only(sql: str) -> Lowered:
             "syntax error: a statement starts with SELECT or WITH, not with 'SELEC'",
             "did you mean SEL",
         ),
+        (
+            "SELECT S.a FROM S ASOF JOIN T MATCH_CONDITION (S.ts >= T.ts) ON S.a = T.a",
+            "syntax error: unexpected 'MATCH_CONDITION'",
+            "compare the times in ON",
+        ),
         ("SELECT a FORM S", "syntax error: unexpected 'S'", "did you mean FROM?"),
         ("SELECT a FROM", "syntax error: the name of a stream or relation is missing after 'FROM'", ""),
         ("SELECT a FROM S WHERE (", "syntax error: something is missing after '('", ""),

@@ -22,6 +22,13 @@ SELECT k, COUNT(*) AS n FROM S GROUP BY k HAVING COUNT(*) > 1 ORDER BY COUNT(*) 
 SELECT S.k FROM S ORDER BY S.k, S.b DESC LIMIT 5 OFFSET 2
 -- bounded
 
+-- says: LAG(b) OVER (PARTITION BY k ORDER BY ts) AS before
+SELECT k, COUNT(*) AS n FROM (SELECT k, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) - ROW_NUMBER() OVER (PARTITION BY k, b ORDER BY ts) AS run FROM S) GROUP BY k, run
+-- unknown: SB207 1:167-170 "run", SB201 1:167-170 "run"
+
+SELECT k, run, MAX(b) AS b, COUNT(*) AS n FROM (SELECT k, b, SUM(CASE WHEN b <=> before THEN 0 ELSE 1 END) OVER (PARTITION BY k ORDER BY ts) AS run FROM (SELECT k, b, ts, LAG(b) OVER (PARTITION BY k ORDER BY ts) AS before FROM S)) GROUP BY k, run
+-- bounded
+
 -- says: ORDER BY is outside the query language
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
@@ -216,10 +223,12 @@ SELECT STRUCT(k, ts) AS g, COUNT(*) AS n FROM S GROUP BY g
 SELECT k FROM S WINDOW TUMBLING (SIZE 1 HOUR)
 -- unsupported: SB110 1:24-46 "TUMBLING (SIZE 1 HOUR)"
 
--- Aggregates of sessions that keep more than a value.
+-- Arrays of sessions that may go on for ever, and of those that may not.
 --
 
--- says: an aggregate of sessions that is no COUNT
--- says: number the sessions, and group by the numbers
-SELECT k, MAX_BY(x, ts) AS m FROM S GROUP BY k, session_window(ts, '10 minutes')
--- unsupported: SB110 1:37-45 "GROUP BY"
+-- says: let sessions end at midnight
+SELECT k, collect_set(x) AS m FROM S GROUP BY k, session_window(ts, '10 minutes')
+-- unsupported: SB110 1:11-25 "collect_set(x)"
+
+SELECT k, collect_set(x) AS m FROM S GROUP BY k, date(ts), session_window(ts, '10 minutes')
+-- bounded
