@@ -93,6 +93,9 @@ def parse_error(source: SourceText, chunk: Sequence[Token], error: ParseError) -
     if first.token_type not in _STARTS:
         message = f"a statement starts with SELECT or WITH, not with {first.text!r}"
         return syntax_error(source, _span(source, first), message, _did_you_mean(first))
+    for token in chunk:
+        if token.text.upper() == "MATCH_CONDITION":
+            return syntax_error(source, _span(source, token), f"unexpected {token.text!r}", _IN_ON)
     detail = error.errors[0] if error.errors else {}
     place = detail.get("line"), detail.get("col")
     index = next((i for i, token in enumerate(chunk) if (token.line, token.col) == place), len(chunk) - 1)
@@ -116,9 +119,7 @@ def _message(description: str, chunk: Sequence[Token], index: int) -> str:
 
 
 def _did_you_mean(token: Token) -> str:
-    """What to write instead, or a keyword that a name resembles and may have been meant to be."""
-    if token.text.upper() == "MATCH_CONDITION":
-        return _IN_ON
+    """A keyword that a name resembles and may have been meant to be."""
     if token.token_type is not TokenType.VAR or token.text.upper() in _KEYWORDS:
         return ""
     similar = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)

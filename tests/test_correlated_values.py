@@ -67,6 +67,8 @@ BOUNDED = {
     "AS m FROM S AS p",
     "a group's key": f"SELECT (SELECT COUNT(*) FROM {NEAR}) AS n, SUM(p.v) AS s FROM S AS p "
     f"GROUP BY p.ts DIV 4, (SELECT COUNT(*) FROM {NEAR})",
+    "two of all earlier rows": "SELECT p.v, (SELECT COUNT(*) FROM T AS q WHERE q.b = p.b AND q.ts <= p.ts) AS n, "
+    "(SELECT SUM(q.v) FROM T AS q WHERE q.b = p.b AND q.ts <= p.ts) AS s FROM S AS p",
     "added up": f"SELECT p.ts DIV 4 AS w, SUM((SELECT COUNT(*) FROM {NEAR})) AS n FROM S AS p GROUP BY p.ts DIV 4",
 }  # fmt: skip
 

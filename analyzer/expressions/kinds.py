@@ -99,6 +99,8 @@ def common(arguments: Sequence[Folded]) -> DataType:
     families = {kind.family for kind in kinds}
     if families <= {Family.DATE, Family.TIMESTAMP}:
         return TIMESTAMP if all(kind.name in ("date", "timestamp") for kind in kinds) else ANY
+    if families == {Family.STRING}:  # of different lengths
+        return kind_of("string")
     if not families <= NUMERIC:
         return ANY
     if Family.FLOAT in families:

@@ -231,4 +231,4 @@ SELECT k, collect_set(x) AS m FROM S GROUP BY k, session_window(ts, '10 minutes'
 -- unsupported: SB110 1:11-25 "collect_set(x)"
 
 SELECT k, collect_set(x) AS m FROM S GROUP BY k, date(ts), session_window(ts, '10 minutes')
--- bounded
+-- bounded: SB208 1:38-46 "GROUP BY"
