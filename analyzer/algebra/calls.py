@@ -255,7 +255,8 @@ def _frame(spec: exp.Expr | None, ordered: bool) -> nodes.Frame:
         )
     kind = str(spec.args.get("kind") or "").lower()
     if kind not in tuple(nodes.Unit) or spec.args.get("exclude"):
-        raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language")
+        help = "write RANGE for a distance in the order, or ROWS for a number of rows, without EXCLUDE"
+        raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language", help=help)
     start = _end(spec, "start")
     end = _end(spec, "end") if spec.args.get("end") is not None else nodes.FrameEnd(nodes.Side.CURRENT)
     return nodes.Frame(nodes.Unit(kind), start, end)

@@ -203,7 +203,7 @@ class _Findings(Struct, frozen=True):
 
     def _runs(self, tree: nodes.Tree, place: int) -> str:
         """Advice for a key that tells runs of equal values apart by the difference of two numbers of rows."""
-        if not isinstance(tree, nodes.Aggregate):
+        if not isinstance(tree, nodes.Aggregate) or place >= len(tree.keys):
             return ""
         key, below = tree.keys[place].value.syntax, tree.input
         while isinstance(below, nodes.Filter | nodes.Alias):

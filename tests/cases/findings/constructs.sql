@@ -29,6 +29,10 @@ SELECT k, COUNT(*) AS n FROM (SELECT k, ROW_NUMBER() OVER (PARTITION BY k ORDER 
 SELECT k, run, MAX(b) AS b, COUNT(*) AS n FROM (SELECT k, b, SUM(CASE WHEN b <=> before THEN 0 ELSE 1 END) OVER (PARTITION BY k ORDER BY ts) AS run FROM (SELECT k, b, ts, LAG(b) OVER (PARTITION BY k ORDER BY ts) AS before FROM S)) GROUP BY k, run
 -- bounded
 
+-- says: and all of its values in a group are remembered
+SELECT k, MEDIAN(x) AS m FROM S GROUP BY k
+-- unbounded: SB201 1:18-19 "x"
+
 -- says: ORDER BY is outside the query language
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
