@@ -81,8 +81,10 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
             for name, row in rows if fits else ():
                 (relations if name in relations else streams)[name].setdefault(tuple(row.values()), row)
     brought = {name: list(rows.values()) for name, rows in {**relations, **streams}.items()}
-    static = {item.name: brought[item.name] or standing_rows(item, brought, most[item.name]) for item in plan.relations}
-    return static, {name: brought[name] for name in streams}
+    texts = [column.expression for item in plan.inputs for column in item.derived]
+    for item in plan.relations:
+        brought[item.name] = brought[item.name] or standing_rows(item, brought, most[item.name], texts)
+    return {name: brought[name] for name in relations}, {name: brought[name] for name in streams}
 
 
 def _most_rows(plan: Plan, relation: str) -> int:

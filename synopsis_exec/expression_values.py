@@ -42,9 +42,14 @@ def _by_column(
         name = "`" + column.name.replace("`", "``") + "`"
         mine = [text for text in expressions if name in text]
         if mine and column.name != timestamp:
-            values = dict.fromkeys(value for value in _values(column, mine) if fits_column(column, value))
+            values = dict.fromkeys(values_near(column, mine))
             found[column.name] = (*values, None)
     return found
+
+
+def values_near(column: Column, expressions: Sequence[str]) -> Sequence[Any]:
+    """Encoded values that a column may have, for which expressions may say different things."""
+    return [value for value in _values(column, expressions) if fits_column(column, value)]
 
 
 def _values(column: Column, expressions: Sequence[str]) -> Sequence[Any]:
@@ -155,13 +160,16 @@ def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input],
     return found
 
 
-def standing_rows(relation: Input, given: Mapping[str, Sequence[Row]], most: int) -> list[Row]:
-    """Rows for a relation that has none, with values that occur in the other tables."""
-    axes = []
+def standing_rows(
+    relation: Input, given: Mapping[str, Sequence[Row]], most: int, expressions: Sequence[str]
+) -> list[Row]:
+    """Rows for a relation that has none, with values of other tables, and constants of ``expressions`` that ask it."""
+    axes, asking = [], [text for text in expressions if relation.name.lower() in asked_relations(text)]
     for column in relation.declared:
         seen = [row[column.name] for rows in given.values() for row in rows[:_MOST_STANDING] if column.name in row]
         fine = dict.fromkeys(value for value in seen if value is not None and fits_column(column, value))
-        axes.append([*list(fine)[:_SMALL], *(numbered_value(column, number) for number in range(2))])
+        near = values_near(column, asking)[:_SMALL] if asking else ()
+        axes.append([*list(fine)[:_SMALL], *near, *(numbered_value(column, number) for number in range(2))])
     size = max(map(len, axes), default=1)
     rows = [[axis[(number + number // size * place) % len(axis)] for place, axis in enumerate(axes)]
             for number in range(min(_MOST_STANDING, most))]  # fmt: skip

@@ -345,6 +345,7 @@ DAYS_APART = {
     "an interval": ("y.d = t.d - INTERVAL 1 DAY", "y.d = t.d - 1"),
     "a number": ("t.d = y.d + 3", "t.d = y.d + 3"),
     "DATEDIFF": ("datediff(t.d, y.d) = 1", "t.d - y.d = 1"),
+    "up to some days": ("t.d > y.d AND t.d <= date_add(y.d, 2)", "t.d > y.d AND t.d <= y.d + 2"),
 }
 
 

@@ -129,6 +129,16 @@ def with_relation_rows(rows: int) -> Catalog:
     return catalog_from_mapping({"streams": {"S": stream}, "relations": {"R": relation}})
 
 
+def test_a_relation_that_only_a_subquery_reads_has_the_constants_in_it() -> None:
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}
+    relation = {"columns": {"a": "bigint", "region": "string"}, "rows": 3}
+    catalog = catalog_from_mapping({"streams": {"S": stream}, "relations": {"R": relation}})
+    checked = checked_circuit("SELECT S.a FROM S WHERE S.a IN (SELECT a FROM R WHERE region = 'EU')", catalog)
+    assert checked.decision is not None
+    static, streams = pools(make_plan(checked.decision, catalog))
+    assert {row["a"] for row in static["R"] if row["region"] == "EU"} & {row["a"] for row in streams["S"]}
+
+
 def test_groups_of_relations_alone_have_no_job() -> None:
     catalog = with_relation_rows(3)
     checked = checked_circuit("SELECT a, count(*) AS n FROM R GROUP BY a", catalog)
