@@ -74,6 +74,12 @@ def _clauses(tree: nodes.Tree) -> list[nodes.Tree]:
     return found or [tree]
 
 
+_ORDERED = (
+    "leave it out: results come in the order of their time, and a stream has no last row by which another order could "
+    "begin; or keep the first rows by LIMIT 10"
+)
+
+
 def _refusal(tree: nodes.Tree, distinct: bool) -> tuple[nodes.Tree, str, str]:
     """An operator with what it is called and what to do instead."""
     match tree:
@@ -96,8 +102,7 @@ def _refusal(tree: nodes.Tree, distinct: bool) -> tuple[nodes.Tree, str, str]:
             tree = replace(tree, at=order.at, syntax=order.syntax)
             return tree, "ORDER BY … LIMIT of another number is", "write the number of rows, as LIMIT 10"
         case nodes.OrderBy():
-            help = "leave it out: a stream has no last row to begin with; or keep the first rows by LIMIT 10"
-            return tree, "ORDER BY is", help
+            return tree, "ORDER BY is", _ORDERED
         case nodes.FirstRows():
             word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT" if tree.count is not None else "OFFSET"
             return tree, f"{word} alone is", "say which rows are the first: ORDER BY v DESC LIMIT 10"
