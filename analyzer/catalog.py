@@ -264,7 +264,8 @@ def find_catalog(start: Path) -> Path:
             return folder / FILE_NAME
     raise CatalogError(
         f"no {FILE_NAME} in {start} or above it",
-        remedy="declare your streams in a streams.toml, or name the catalog with --catalog FILE",
+        remedy="declare your streams in a streams.toml (`streambound catalog import` does it by DDL, Avro or a Spark "
+        "schema), or name the catalog with --catalog FILE",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -140,10 +141,23 @@ def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Decla
         raise positions.finding(Code.UNSUPPORTED, message, node, _FUNCTION)
     table = catalog.table(node.name)
     if table is None:
-        known = ", ".join(catalog.names) or "nothing"
-        help = suggest(node.name, catalog.names) or f"{catalog.file} declares {known}"
+        help = _created(node.name, positions) or suggest(node.name, catalog.names)
+        help = help or f"{catalog.file} declares {', '.join(catalog.names) or 'nothing'}"
         raise positions.finding(Code.UNKNOWN_STREAM, f"unknown stream or relation {node.name!r}", node.this, help)
     return table
+
+
+_CREATE = re.compile(
+    r"\bCREATE\s++(?:TEMPORARY\s++)?+(?:TABLE|STREAM|SOURCE)\s++(?:IF\s++NOT\s++EXISTS\s++)?+[`\"]?+(\w++)",
+    re.IGNORECASE,
+)
+
+
+def _created(name: str, positions: Positions) -> str:
+    """How a table is declared that the file itself creates, as a script of Flink does; empty for another one."""
+    file = positions.source.file
+    names = (found.lower() for found in _CREATE.findall(positions.source.text))
+    return f"`streambound catalog import {file}` declares what the file creates" if name.lower() in names else ""
 
 
 def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positions) -> tuple[Item, Visible]:

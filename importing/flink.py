@@ -49,6 +49,10 @@ _BEGINNINGS = {
 }  # fmt: skip
 
 
+_AT_REST = ("jdbc", "hbase", "mongodb", "hive")
+"""Connectors, by how they begin, of tables whose rows Flink looks up."""
+
+
 class _LeftOutPartError(Exception):
     """Why a column or a clause has no counterpart."""
 
@@ -193,12 +197,17 @@ class _CreateTableReader(Struct):
         beside = source.get("metadata", {}) if source is not None else {}
         if changes is not None and self.timestamp is not None and self.timestamp not in beside:
             self.timestamp = self.time_of_changes(changes["format"], self.timestamp)
+        connector = options.get("connector", "")
+        at_rest = connector.startswith(_AT_REST) and self.timestamp is None and changes is None
+        if at_rest:
+            self.notes.append(f"a table of {connector} is a relation: its rows are those at the start of a job")
         if changes is None and self.key:
-            suggested = f'unique = {toml_value(list(self.key))} and within = "30 days"'
-            self.notes.append(f"{self.key_text} is a suggestion: declare {suggested}, or how long a key is remembered")
+            within = "" if at_rest else ' and within = "30 days", or how long a key is remembered'
+            suggested = f"unique = {toml_value(list(self.key))}{within}"
+            self.notes.append(f"{self.key_text} is a suggestion: declare {suggested}")
         return ImportedTable(
-            parts[-1], columns, place, self.timestamp, self.lateness, True if changes or unread else None, source,
-            tuple(self.notes), changes, unread,
+            parts[-1], columns, place, self.timestamp, self.lateness,
+            True if changes or unread or at_rest else None, source, tuple(self.notes), changes, unread,
         )  # fmt: skip
 
     def changes(self, options: dict[str, str]) -> tuple[dict[str, Any] | None, str]:

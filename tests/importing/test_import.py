@@ -16,6 +16,8 @@ from click.testing import CliRunner, Result
 
 from streambound import cli
 from streambound.analyzer.catalog import Catalog, Kind, parse_catalog
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
 from support.profiles import MORE
 
 
@@ -239,6 +241,25 @@ def test_a_stream_without_a_time_is_not_guessed() -> None:
     assert [table.timestamp for table in named.tables] == ["ts", "ts"]
     related = catalog(imported("t.sql", ddl, "--relation"))
     assert {table.kind for table in related.tables} == {Kind.RELATION}
+
+
+def test_a_query_of_what_its_own_file_creates_says_how_to_declare_that() -> None:
+    ddl = "CREATE TABLE IF NOT EXISTS `Trips` (ts TIMESTAMP(3), WATERMARK FOR ts AS ts);\n"
+    found = check_source(SourceText("job.sql", f"{ddl}SELECT * FROM trips; SELECT * FROM others"), parse_catalog(""))
+    helps = [one.help for item in found for one in item.diagnostics if one.code.value == "SB101"]
+    assert helps == [
+        "`streambound catalog import job.sql` declares what the file creates",
+        "streams.toml declares nothing",
+    ]
+
+
+def test_a_table_that_is_looked_up_is_a_relation() -> None:
+    ddl = "CREATE TABLE d (k INT, n STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'jdbc', 'url' = 'jdbc:x')"
+    result = imported("t.sql", ddl)
+    (table,) = catalog(result).tables
+    assert table.kind is Kind.RELATION and table.source is None
+    assert any("a table of jdbc is a relation" in one for one in warnings(result))
+    assert any(one.endswith('declare unique = ["k"]') for one in warnings(result))
 
 
 def test_a_time_that_cannot_be_one_is_not_declared() -> None:
