@@ -39,7 +39,9 @@ def program_outcomes(source: SourceText, catalog: Catalog | None, criteria: str 
     """
     from streambound.importing.frames.spark_program import run
 
-    program = run(source.file, source.text)
+    tables = () if catalog is None else catalog.tables
+    declared = {one.name.lower(): ", ".join(f"`{c.name}` {c.type.name}" for c in one.columns) for one in tables}
+    program = run(source.file, source.text, declared)
     stem, many = Path(source.file).stem, len(program.queries) > 1
     found = [
         query_outcome(one, source, catalog, one.name or (f"{stem}_{one.line}" if many else stem), criteria)

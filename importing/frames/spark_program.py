@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import isfunction
 from itertools import islice
 from pathlib import Path
@@ -198,10 +198,11 @@ class _NotStarted:
         return lambda *_, **__: True
 
 
-def run(file: str, text: str) -> Program:
+def run(file: str, text: str, declared: Mapping[str, str]) -> Program:
     """Run a program of that text; raises UsageError where there is no PySpark, and JavaError without a Java.
 
-    What it prints goes to standard error. It runs on this machine, whichever master it names.
+    What it prints goes to standard error. It runs on this machine, whichever master it names; a source that is not here
+    has the columns that are ``declared`` of its name, in small letters, as Spark's DDL.
     """
     try:
         import pyspark.sql  # noqa: F401
@@ -214,7 +215,7 @@ def run(file: str, text: str) -> Program:
     before = sys.argv, sys.path[:], sys.modules["__main__"]
     sys.argv, sys.path[0:0], sys.modules["__main__"] = [file], [str(Path(file).resolve().parent)], module
     try:
-        with _without_server(), _replaced(found, file), contextlib.redirect_stdout(sys.stderr):
+        with _without_server(), _replaced(found, file, declared), contextlib.redirect_stdout(sys.stderr):
             exec(compile(text, file, "exec"), module.__dict__)
     except SystemExit:
         pass
@@ -235,7 +236,7 @@ def _line_of(frames: Any, file: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _replaced(found: Program, file: str) -> Iterator[None]:
+def _replaced(found: Program, file: str, declared: Mapping[str, str]) -> Iterator[None]:
     """Methods of PySpark as they are while a program runs: nothing starts, and every frame knows its call."""
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
@@ -291,10 +292,12 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
     def loaded(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(self: Any, *given: Any, **named: Any) -> Any:
             seen = {"format": method.__name__, **getattr(self, "_streambound", {}), **named}
-            name = numbered(_called(seen, given), repr((given, seen)))
+            called = _called(seen, given)
+            name = numbered(called, repr((given, seen)))
             try:
                 made = method(self, *given, **named)
             except PySparkException:
+                seen = {"schema": declared.get(called.lower()), **seen}
                 made = _stand_in(self._spark, seen, isinstance(self, DataStreamReader))
                 if made is None:
                     raise

@@ -104,6 +104,15 @@ def outcomes_of(program: str, catalog: str = "") -> list[Outcome]:
     return program_outcomes(SourceText("job.py", HEAD + program), parse_catalog(catalog) if catalog else None)
 
 
+def test_a_table_that_is_not_here_has_the_columns_of_the_catalog(spark: Any) -> None:
+    program = "spark.readStream.table('lake.Orders').groupBy('shop').count().writeStream.outputMode('update').start()\n"
+    catalog = '[streams.orders]\ntimestamp = "ts"\ncolumns = { shop = "int", ts = "timestamp" }\ndomain.shop = [1, 9]\n'
+    (outcome,) = outcomes_of(program, catalog)
+    assert outcome.bound is not None and outcome.bound.entries == 10
+    (broken,) = outcomes_of(program, catalog.replace("orders", "others"))
+    assert "cannot be found" in broken.diagnostics[0].message
+
+
 def test_the_catalog_says_more_of_a_stream_of_that_name(spark: Any) -> None:
     (outcome,) = outcomes_of(ORDERS + COUNT, CATALOG)
     assert outcome.verdict is Verdict.BOUNDED and outcome.bound is not None and outcome.bound.entries is not None
@@ -125,7 +134,7 @@ def test_sources_that_are_read_in_another_way_are_others(spark: Any) -> None:
     for read, column in ((socket, "value"), (rate, "timestamp")):
         for first, second in ((1, 2), (3, 3)):
             join = f"{read.format(first)}.alias('a').join({read.format(second)}.alias('b'), '{column}')"
-            program = spark_program.run("job.py", f"{HEAD}{join}.select('{column}').writeStream.start()\n")
+            program = spark_program.run("job.py", f"{HEAD}{join}.select('{column}').writeStream.start()\n", {})
             (query,) = program.queries
             assert len({one.name for one in sql_of(query.plan).sources}) == len({first, second}), query.plan
 
