@@ -64,6 +64,7 @@ _RUNS = (
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _MADE = re.compile(r"\b_[a-z]+\d+\b")
 """A name that a pass made, of which the user knows nothing: what has it is said of other columns, too."""
+_UNNAMED = "this value"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
@@ -83,7 +84,8 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
         for violation in reader.of(state):
             violation = replace(violation, cause=reader.cause(state, violation))
             found.setdefault((violation.code, violation.message, violation.span), violation)
-    return tuple(one for one in found.values() if not _MADE.search(one.message)) or tuple(found.values())
+    named = (one for one in found.values() if not _MADE.search(one.message) and _UNNAMED not in one.message)
+    return tuple(named) or tuple(found.values())
 
 
 class WrittenColumn(Struct, frozen=True):
@@ -257,7 +259,7 @@ class _Findings(Struct, frozen=True):
         name = column if column and (isinstance(node, exp.Column) or code is not Code.UNBOUNDED_PROJECTION) else ""
         span = self._place(node, state.operator)
         text = as_written(node).sql("spark") if is_placed(node) else ""
-        text = "this value" if _MADE.search(text) else text or self.positions.text(span)
+        text = _UNNAMED if _MADE.search(text) else text or self.positions.text(span)
         help = "" if place is None else self._help(view, place, column)
         alias = known.alias if known is not None else ""
         message = words.format(name or text, text)
