@@ -272,7 +272,6 @@ SELECT window.start AS z, S.a, T.a AS y, COUNT(*) AS n FROM S, T WHERE S.b = T.b
 SELECT window.start AS z, S.a, T.b, COUNT(*) AS n FROM S, T WHERE T.ts < S.ts AND S.b = T.b GROUP BY window(S.ts, '4 seconds'), S.a, T.b
 -- bounded: 23999997
 
--- recheck cannot follow: what it is told without a proof
 SELECT S.b, session_window.start AS z, session_window.end AS y, COUNT(*) AS n FROM S, T WHERE S.b = T.b AND T.ts BETWEEN S.ts - INTERVAL '3' SECOND AND S.ts + INTERVAL '2' SECOND GROUP BY S.b, session_window(S.ts, '1 second')
 -- bounded: 16000000
 
