@@ -112,8 +112,7 @@ class DeclaredTable(Struct, frozen=True):
     ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on the tuples
     of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where declared;
-    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once, of a relation
-    those that one row has; ``arrival`` the
+    ``ttl`` how long a stream's row waits for partners in joins; ``unique`` are its keys that come once; ``arrival`` the
     order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys are over, ``ending`` are the
     stream's keys of which some stream's do. A stream of which there is ``one_key`` only is none of a catalog's, but
     what a query is judged with for each value of its key.

@@ -104,7 +104,7 @@ def memory(
     from streambound.synopsis_exec.runner import runs_on_spark
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
-    plan, assumed = in_order(replace(plan_of(checked, catalog), sink=None))  # what is generated goes nowhere
+    plan, assumed = in_order(replace(plan_of(checked, catalog), sink=None))  # generated rows must not reach the sink
     beside = batch_statement(checked, catalog, plan) if checked.blocks is None else None
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:

@@ -128,15 +128,16 @@ def _least(expression: Expression, columns: Sequence[ColumnFacts]) -> int | Frac
 
 
 def moved(expression: Expression) -> tuple[Expression, int] | None:
-    """``x + c`` as x and what is added to it, as `distance` has it; None for another expression."""
+    """The two parts of ``x + c``: x, and the `distance` that c moves it by; None for another expression."""
     match expression:
-        case Call(function, (one, Literal(constant))) if (sign := _ADDS.get(function.name)) is not None:
-            more = distance(constant, one.kind)
-            return None if more is None or expression.kind.family is not one.kind.family else (one, sign * more)
+        case Call(function, (one, Literal(constant))) if function.name in _ADDS:
+            sign = _ADDS[function.name]
         case Call(function, (Literal(constant), one)) if function.name == "+":
-            more = distance(constant, one.kind)
-            return None if more is None or expression.kind.family is not one.kind.family else (one, more)
-    return None
+            sign = 1
+        case _:
+            return None
+    more = distance(constant, one.kind) if expression.kind.family is one.kind.family else None
+    return None if more is None else (one, sign * more)
 
 
 def distance(constant: Folded, kind: DataType) -> int | None:

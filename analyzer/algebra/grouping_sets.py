@@ -59,5 +59,5 @@ def _keys(node: exp.Expr) -> Grouping:
 
 
 def without_parentheses(node: exp.Expr) -> exp.Expr:
-    """A key, or the query in parentheses that it is, of which these are a part."""
+    """A key without the parentheses around it; a subquery keeps its own."""
     return node if isinstance(node, exp.Subquery) else node.unnest()

@@ -358,7 +358,7 @@ def _values(
 
 
 def _ends(values: OperatorState) -> bool:
-    """Whether no group goes on for ever, of which these values are: as one of a key does that may end."""
+    """Whether every group with these values ends with time; one of a key that may end is not known to."""
     return values.count is not None and values.count.retention is Retention.TIME
 
 

@@ -140,8 +140,9 @@ def _unique_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorSta
     """The keys that come once (K4): those of as many rows as come while one is remembered, or all that there can be."""
     for scan in {scan.table: scan for scan in scans(operation.tree)}.values():
         stream = catalog.table(scan.table)
-        for key in stream.unique if stream is not None and stream.timestamp is not None else ():
-            assert stream is not None, "it has keys"
+        if stream is None or stream.timestamp is None:  # a relation is read at once, with all of its keys
+            continue
+        for key in stream.unique:
             places = tuple(place for place, column in enumerate(stream.columns) if column.name in key.columns)
             numbers = [number for place in places if (number := stream.columns[place].number) is not None]
             counts = []
