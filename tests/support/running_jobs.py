@@ -110,7 +110,7 @@ def generated(spark: Any, folder: Path, length: timedelta, apart: timedelta) -> 
 def run_job(spark: Any, text: str, folder: Path, length: timedelta = _DAY, apart: timedelta = _APART) -> list[Measured]:
     """What each query of a program keeps, and gives."""
     with generated(spark, folder / "sources", length, apart) as started:
-        program = spark_program.run("job.py", text)
+        program = spark_program.run("job.py", text, {})
     assert not program.error, program.error
     return [measure(spark, frame, mode.lower(), folder / str(n)) for n, (frame, mode) in enumerate(started)]
 
