@@ -15,7 +15,6 @@ import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
-from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import unreadable
 from streambound_runtime.failures import failure_of
 from streambound_runtime.operators.pending import combined
@@ -23,7 +22,7 @@ from streambound_runtime.placement.decoded_chunk import DecodedChunk, chunk_of, 
 from streambound_runtime.placement.derived_on_executors import DerivedOnExecutors, Errors, MissingRowTextError, union
 from streambound_runtime.placement.state_owner import RunContext
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.reading.computing import errors, is_of_spark
+from streambound_runtime.reading.computing import decoder_of, errors, is_of_spark, needs_no_spark
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
 from streambound_runtime.reading.sources import by_path, failing
 from streambound_runtime.spec import ROW, JobSpec
@@ -65,7 +64,7 @@ def over_rows(
     parts = [run.session.createDataFrame([], schema)]
     for number, stream in enumerate(run.job.streams):
         function = made(number)
-        if stream.derived:
+        if stream.derived and not needs_no_spark(stream):
             derived = DerivedOnExecutors(run.job, number, raised, bool(run.settings.input))
             for rows in _first_step(run, arrived, derived, late_before):
                 parts.append(derived.computed(rows).mapInArrow(_of_tables(derived.second_step, function), schema))
@@ -80,7 +79,8 @@ def with_errors(run: RunContext, arrived: Batch, late_before: int | None, attemp
     try:
         return attempt(None)
     except Exception as error:
-        streams = [(number, stream) for number, stream in enumerate(run.job.streams) if stream.derived]
+        tables = enumerate(run.job.streams)
+        streams = [(number, stream) for number, stream in tables if stream.derived and not needs_no_spark(stream)]
         raised = {}
         for number, stream in streams if is_of_spark(error) else ():
             derived = DerivedOnExecutors(run.job, number, None, bool(run.settings.input))
@@ -161,7 +161,7 @@ def _decoded(
     stream, most = job.streams[number], job.quarantine_limit.most
 
     def decode(raws: Iterator[Raw]) -> Iterator[DecodedChunk]:
-        decoder = Decoder(stream, lines, most)
+        decoder = decoder_of(None, stream, lines, most, {})
         return (chunk_of(stream, number, decoder.decode(raw.rows, late_before, raw.all_columns), raw) for raw in raws)
 
     return decode

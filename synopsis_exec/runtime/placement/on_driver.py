@@ -151,7 +151,7 @@ class OnDriver:
         job, spark = self.job, self.run.spark
         batches = [batch_of(of_plan(job), found)]
         batches += [without_time(batch_of(of_plan(job), before))] if before is not None else []
-        if spark is None:
+        if spark is None or (job.computed is not None and _needs_no_spark(job.computed)):
             table = results_in_process(job, batches) if before is None else first_of_set_in_process(job, batches)
             yield from deltas_of(table, job)
             return
@@ -210,11 +210,16 @@ def of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
 def rows_computed(job: JobSpec, spark: SparkSession | None, node: MapNode, rows: pa.Table) -> pa.Table:
     """The rows of a node of the engine, by DuckDB, or else by Spark; raises JobError where an expression raises one."""
     mine = _job_of(job, node)
-    texts = (*node.engine, *([node.engine_where] if node.where else []))
-    if spark is not None and not all(text and NEEDS_SPARK not in text for text in texts or [""]):
+    if spark is not None and not _needs_no_spark(node):
         return _computed_by_spark(spark, mine, rows)
     found = made_in_process(mine, as_results(rows))
     return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
+
+
+def _needs_no_spark(columns: MapNode | ResultColumns) -> bool:
+    """Whether DuckDB computes columns of any row."""
+    texts = (*columns.engine, *([columns.engine_where] if columns.where else []))
+    return bool(texts) and all(text and NEEDS_SPARK not in text for text in texts)
 
 
 def _computed_by_spark(spark: SparkSession, job: JobSpec, rows: pa.Table) -> pa.Table:

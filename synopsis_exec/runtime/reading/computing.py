@@ -1,4 +1,4 @@
-"""Derived columns on the driver: decoded rows pass through a DataFrame there, or through DuckDB in this process."""
+"""Derived columns where rows are decoded: they pass through DuckDB in this process, or through a DataFrame."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from streambound_runtime.decoding.decoder import AllColumns
 
 _TRY = re.compile(r"\btry_\w+")
+_OF_USER = "`("
+"""What only a call of a function of the user's own has in Spark SQL."""
 
 
 Computed = tuple["pa.Table", Mapping[str, str]]
@@ -31,14 +33,23 @@ Computed = tuple["pa.Table", Mapping[str, str]]
 
 
 def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool, most: int, views: Views) -> Decoder:
-    """A decoder of raw rows that tells ``most`` bad ones; derived columns Spark computes, or without it DuckDB.
+    """A decoder of raw rows that tells ``most`` bad ones; derived columns DuckDB computes, or Spark if it must.
 
     These may ask ``views``, which Spark has by their names.
     """
     if not table.derived:
         return Decoder(table, lines, most)
-    compute = partial(in_process, views) if spark is None else partial(by_spark, spark)
+    compute = partial(in_process, views) if spark is None or needs_no_spark(table) else partial(by_spark, spark)
     return DerivingDecoder(compute, table, lines, most)
+
+
+def needs_no_spark(table: Stream | Relation) -> bool:
+    """Whether DuckDB computes all derived columns of any row: none asks relations, or calls a function of the user's.
+
+    With Spark these have views and functions of its session.
+    """
+    texts = all(column.engine and expressions.NEEDS_SPARK not in column.engine for column in table.derived)
+    return texts and not any(column.asks or _OF_USER in column.expression for column in table.derived)
 
 
 class DerivingDecoder(Decoder):
@@ -130,7 +141,7 @@ def errors(rows: DataFrame, derivation: ComputedColumns) -> dict[str, str]:
             if not is_of_spark(error):
                 raise
             found[column.name] = in_words(error)
-            if "`(" in column.expression and "INVALID_ARRAY_INDEX" in found[column.name]:
+            if _OF_USER in column.expression and "INVALID_ARRAY_INDEX" in found[column.name]:
                 found[column.name] = "it raises an error in Python"
     return found
 
