@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
+import sys
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +23,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
 }
+_PERCENT = 70
 _numbers = itertools.count()
 
 
@@ -55,13 +57,26 @@ def _instance(
         import duckdb
     except ImportError as error:
         raise usage(f"{use} by DuckDB, which is not installed: pip install duckdb") from error
-    made = duckdb.connect(config={**_SETTINGS, **dict(more)})
+    made = duckdb.connect(config={**_SETTINGS, "memory_limit": _memory(), **dict(more)})
     made.execute("SET GLOBAL TimeZone = 'UTC'")
     made.execute(f"SET GLOBAL disabled_optimizers = '{without}'")
     if prepare is not None:
         prepare(made)
     atexit.register(_end)
     return made
+
+
+def _memory() -> str:
+    """How much an instance may take: most of the machine's memory, in a task of Spark's its part of that.
+
+    Of what `spark.executor.pyspark.memory` allows a worker, Python itself needs some.
+    """
+    spark = sys.modules.get("pyspark")
+    if spark is None or spark.TaskContext.get() is None:
+        return f"{_PERCENT}%"
+    if allowed := os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB"):
+        return f"{int(allowed) * _PERCENT // 100}MiB"
+    return f"{max(1, _PERCENT // (os.cpu_count() or 1))}%"
 
 
 def _end() -> None:

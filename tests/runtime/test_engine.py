@@ -14,8 +14,10 @@ from test_circuit_corpus import CASES
 
 import streambound
 from streambound.synopsis_exec.job_file import job_in
+from streambound_runtime import database
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.on_driver import operator_of
 from streambound_runtime.spec import JobSpec
@@ -208,6 +210,19 @@ def test_a_sum_beyond_its_type_is_an_error_in_words(tmp_path: Path) -> None:
     write(tmp_path / "in" / "S.jsonl", *({"v": 2**62, "ts": time} for time in range(3)))
     with pytest.raises(OverflowError, match="the sum does not fit bigint"):
         run_here(job, tmp_path)
+
+
+def test_memory_that_is_full_is_an_error_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_instance", database._instance.__wrapped__)
+    monkeypatch.setattr(database, "_memory", lambda: "8MiB")
+    tables = {
+        "streams": {"S": {"timestamp": "ts", "columns": {"k": "bigint", "ts": "bigint"}, "max_per_timestamp": 10**6}}
+    }
+    job = streambound.compile("SELECT ts, k FROM S GROUP BY ts, k", tables, tick="batch").compiled.job
+    rows = {"k": np.arange(400_000), "ts": np.zeros(400_000, dtype=np.int64)}
+    operator = operator_of(job, {})
+    with pytest.raises(JobError, match=r"a batch and what is kept need more memory: .* used\); let batches be smaller"):
+        operator.step({"S": Delta(rows["ts"], None, rows)})
 
 
 def test_the_states_of_several_windows_have_limits_of_their_own() -> None:

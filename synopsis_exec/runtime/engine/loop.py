@@ -22,7 +22,7 @@ from streambound_runtime.engine.plan import (
     states_of,
     tables_of,
 )
-from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
+from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_limits
 from streambound_runtime.engine.slice_tables import Compute
 from streambound_runtime.engine.slices import PeriodSlices
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
@@ -190,7 +190,7 @@ class Engine:
         """Run an operator, which makes its delta."""
         native = self.natives.get(one.name)
         if isinstance(native, PeriodSlices):
-            with within_types(one.name):
+            with within_limits(one.name):
                 native.tick(ticks)
             return
         match one:
@@ -221,7 +221,7 @@ class Engine:
         return native.step([self._delta(name) for name in one.inputs], ticks)
 
     def _run_statements(self, one: EngineOperator) -> None:
-        with within_types(one.name):
+        with within_limits(one.name):
             for step in self.statements[one.name]:
                 self.session.run(step)
 
@@ -242,7 +242,7 @@ class Engine:
         one = self.operators[name]
         shown = (as_decimal(column, kind) for column, kind in zip(places(len(one.types)), one.types, strict=True))
         columns = listed("t" if one.timed else f"{LAST} AS t", *shown, as_decimal("w", HUGEINT))
-        with within_types(name):
+        with within_limits(name):
             return self.session.read(f"SELECT {columns} FROM {self.tables[one.name].delta}")
 
     def _delta(self, name: str, columns: Sequence[str] | None = None) -> Delta:
@@ -298,7 +298,7 @@ class Engine:
             for state in states_of(one):
                 shown = (as_decimal(column, kind) for column, kind in state.columns)
                 name = self.tables[one.name].state(state.name)
-                with within_types(one.name):
+                with within_limits(one.name):
                     rows = self.session.read(f"SELECT {', '.join(shown) or '*'} FROM {name}")
                 found[f"{one.name}: {state.name}"] = narrowed(rows)
         for name, keys in self.watched.operators.items():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from streambound_runtime.database import instance, own_database
 from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement, places
+from streambound_runtime.errors import JobError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -218,12 +219,19 @@ def as_decimal(column: str, kind: str) -> str:
 
 
 @contextmanager
-def within_types(name: str) -> Iterator[None]:
-    """Raise OverflowError for a number of an operator that is beyond its type, or beyond 128 bits."""
+def within_limits(name: str) -> Iterator[None]:
+    """Raise OverflowError for a number of an operator that is beyond its type, or beyond 128 bits.
+
+    Raises JobError where its rows need more memory than there is.
+    """
     import duckdb
 
     try:
         yield
+    except duckdb.OutOfMemoryException as error:
+        words = str(error).splitlines()[0].partition("Error: ")[2]
+        what = f"{name}: a batch and what is kept need more memory: {words}"
+        raise JobError("memory", f"{what}; let batches be smaller, as with --files-per-batch 1", 1) from error
     except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
         words = str(error).splitlines()[0].partition("Error: ")[2]
         own = words.partition("OverflowError: ")[2]  # of a function of ours

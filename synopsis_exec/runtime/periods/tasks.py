@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
-from streambound_runtime.engine.session import Session, as_decimal, within_types
+from streambound_runtime.engine.session import Session, as_decimal, within_limits
 from streambound_runtime.engine.slice_rows import SliceRows
 from streambound_runtime.engine.slice_tables import SliceTables
 from streambound_runtime.engine.slices import coalesced
@@ -154,7 +154,7 @@ class PeriodTask:
         made = SliceTables("tasks", TickTables(0, ()), session, _nothing_computed)
         slices = SliceRows(made, streams, {}, LEAST, GREATEST, whole=True)
         types, found, own = self._made(slices)
-        with within_types("SEQ"):
+        with within_limits("SEQ"):
             for step in made.steps:
                 step()
             shown = (as_decimal(*one) for one in zip(places(len(types)), types, strict=True))
