@@ -20,8 +20,9 @@ class BatchReport(Struct, frozen=True):
     """A micro-batch, by its number from 0: its rows, timestamps that it closed, and results.
 
     ``entries`` are those of the synopsis after it, ``peak`` the most within it and ``limit`` the bound M, if that is a
-    number; ``bytes`` is what the entries take. ``pending`` timestamps are open; ``waits_for`` says since when each
-    stream has held them back. ``open_since``: of a SEQ statement the begin of the oldest result row that has not ended.
+    number; ``bytes`` is what the entries take. Beside them, ``pending`` timestamps are open, of which ``waiting`` rows
+    stay, and the batch's rows ``taken`` in were so many bytes; ``waits_for`` says since when each stream has held
+    timestamps back. ``open_since``: of a SEQ statement the begin of the oldest result row that has not ended.
     """
 
     batch: int
@@ -36,6 +37,8 @@ class BatchReport(Struct, frozen=True):
     pending: int
     waits_for: dict[str, str]
     late: int = 0
+    waiting: int = 0
+    taken: int = 0
     open_since: str = ""
 
 

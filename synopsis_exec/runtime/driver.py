@@ -188,6 +188,8 @@ class Driver:
                 "results": found.results,
                 "quarantined": bad.counts.total(),
                 "pending": self.owner.pending(),
+                "waiting": found.waiting,
+                "taken": found.taken,
                 "waits_for": self.waits_for(),
                 **({"late": self.late - late} if self.late else {}),
                 **({"open_since": self.moment(found.open_since)} if found.open_since is not None else {}),

@@ -44,6 +44,10 @@ class Pending:
         """The timestamps that have rows."""
         return distinct_times([_times(table) for table in self.tables.values()])
 
+    def rows(self) -> int:
+        """How many rows there are, equal ones as one where they have been combined."""
+        return sum(table.num_rows for table in self.tables.values())
+
     def timestamps(self) -> int:
         """How many timestamps have rows."""
         return len(self.open())

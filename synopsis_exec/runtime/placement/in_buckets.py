@@ -61,8 +61,9 @@ if TYPE_CHECKING:
 class _BucketFacts(TypedDict, total=False):
     """The outcome of a batch in a bucket, as JSON.
 
-    ``peak`` is the most entries between two timestamps of the batch, ``file`` the one with the state after it;
-    ``damaged`` is its state where that cannot be read, ``overflow`` what is beyond its type.
+    ``peak`` is the most entries between two timestamps of the batch, ``file`` the one with the state after it; the
+    batch's rows took ``taken`` bytes, and so many ``waiting`` ones stay. ``damaged`` is its state where that cannot be
+    read, ``overflow`` what is beyond its type.
     """
 
     bucket: int
@@ -70,6 +71,8 @@ class _BucketFacts(TypedDict, total=False):
     entries: int
     peak: int
     bytes: int
+    taken: int
+    waiting: int
     damaged: str
     overflow: str
 
@@ -189,7 +192,8 @@ class InBuckets(OnExecutors):
             self.files = tuple(one["file"] for one in sorted((one for one, _ in states), key=itemgetter("bucket")))
             self.entries, self.size = entries, sum(one["bytes"] for one, _ in states)
             self.waiting = len(waiting)
-        return Closed(results, closed, entries, peak)
+        taken, waiting_rows = (sum(one[what] for one, _ in states) for what in ("taken", "waiting"))
+        return Closed(results, closed, entries, peak, taken=taken, waiting=waiting_rows)
 
     def forget(self) -> None:
         """Forget the batch's rows."""
@@ -268,6 +272,7 @@ def _bucket(
         "open": pa.table({"time": waiting.open()}),
     }
     counts = {"entries": operator.entries(), "peak": peak, "bytes": sum(table.nbytes for table in kept.values())}
+    counts |= {"taken": sum(len(data) for _, data in rows), "waiting": waiting.rows()}
     yield facts(job, packed({"bucket": bucket, "file": saved, **counts}, found_of))
 
 

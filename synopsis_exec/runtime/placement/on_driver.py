@@ -46,7 +46,7 @@ from streambound_runtime.placement.results_in_process import (
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_punctuations, write_results
-from streambound_runtime.spec import JobSpec, TableColumn
+from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,6 +105,7 @@ class OnDriver:
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Close the timestamps before one, and write their results."""
+        taken = sum(table.nbytes for tables in self.arrived.values() for table in tables)
         self.add_arrived()
         results, closed, highest = 0, 0, self.operator.entries()
         refused, changes, ended = list[RejectedRow](), list["pa.RecordBatch"](), list[EndedPattern]()
@@ -125,7 +126,8 @@ class OnDriver:
                 results = self._write_upserts(file, changes)
             told = write_punctuations(file, self.job, ended, None if last else until)
         since = self.operator.open_since()
-        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since, told)
+        waiting = self.open.rows()
+        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since, told, taken, waiting)
 
     def _write(self, to: TextIO | list[pa.RecordBatch], found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines.

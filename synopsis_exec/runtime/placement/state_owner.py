@@ -71,7 +71,7 @@ class Closed:
     ``refused`` are bad rows of which that is only known when their timestamp closes: changes of relations that have no
     meaning, rows that come after the punctuation of their key, and those that conflict with others valid then. Of rows
     with periods ``open_since`` is the begin of the oldest result row that is not printed, as it has not ended. Beside
-    the results so many punctuations are ``told``.
+    the results so many punctuations are ``told``. The batch's rows took ``taken`` bytes; so many ``waiting`` rows stay.
     """
 
     results: int = 0
@@ -81,6 +81,8 @@ class Closed:
     refused: tuple[RejectedRow, ...] = ()
     open_since: int | None = None
     told: int = 0
+    taken: int = 0
+    waiting: int = 0
 
 
 class StateOwner(Protocol):
