@@ -1,6 +1,7 @@
 """`spark-submit` runs a generated job as it is: on this machine, where it is killed, then on a cluster.
 
-It goes on there where it was. That other jobs and placements give the same is tested without a cluster.
+It goes on there where it was, also when its only executor is killed. That other jobs and placements give the same is
+tested without a cluster.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pytest
 import streambound
 from streambound.synopsis_exec import placement
 from streambound.synopsis_exec.job_file import RUNTIME
+from streambound.synopsis_exec.measuring import running
 from streambound_runtime.embedded import run_embedded
 from streambound_runtime.settings import settings_of
 from streambound_runtime.usage import checked
@@ -58,8 +60,8 @@ def killed(folder: Path) -> None:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """A master and a worker of a standalone cluster; the address of the master."""
+def cluster(folder: Path) -> Iterator[tuple[str, int]]:
+    """A master and a worker of a standalone cluster: the address of the master, and the worker's process."""
     processes: list[subprocess.Popen[str]] = []
 
     def start(role: str, *arguments: str) -> str:
@@ -82,7 +84,7 @@ def cluster(folder: Path) -> Iterator[str]:
         master = said(log, r"Starting Spark master at (spark://\S+)")
         log = start("Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g", master)
         said(log, r"(Successfully registered with master)")
-        yield master
+        yield master, processes[-1].pid
     finally:
         for process in processes:
             process.terminate()
@@ -90,14 +92,25 @@ def cluster(folder: Path) -> Iterator[str]:
             process.wait()
 
 
+def kill_executors(worker: int) -> int:
+    """Kill the executors of a worker, which are its children; how many there were."""
+    found = [number for number, process in running().items() if process.parent == worker]
+    for number in found:
+        os.kill(number, signal.SIGKILL)
+    return len(found)
+
+
 def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same files and checkpoint: the first batch with local[2], the others with a master and a worker."""
+    """The same files and checkpoint: the first batch with local[2], the others with a master and a worker.
+
+    After the second batch the executor is killed, of which Spark starts another one.
+    """
     monkeypatch.setattr(placement, "BUCKETS", 4)
     dice, made = random.Random(3), streambound.compile(GROUPS, CATALOG, placement="buckets", unbounded=True)
     made.write(tmp_path)
-    for part in range(3):
+    for part in range(4):
         rows = (
             {"k": dice.choice([*range(12), None]), "v": dice.randrange(7), "ts": 9 * part + n // 7} for n in range(20)
         )
@@ -109,16 +122,20 @@ def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(
     run_embedded(here, checked(here, settings_of(here, options)), lambda event: None)
     killed(tmp_path)
     assert not (tmp_path / "output").exists()
-    with cluster(tmp_path) as master:
+    with cluster(tmp_path) as (master, worker), (tmp_path / "log").open("w", encoding="utf-8") as log:
         java = f"spark.executor.extraJavaOptions={QUICKLY}"
         settings = ("spark.executor.memory=512m", "spark.driver.host=127.0.0.1", java)
-        done = subprocess.run(
+        process = subprocess.Popen(
             command(tmp_path, master, *settings), env=environment(tmp_path), cwd=tmp_path, text=True,
-            capture_output=True, timeout=SECONDS, check=False,
+            stdout=subprocess.PIPE, stderr=log,
         )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "Launching executor app-" in (tmp_path / "Master.log").read_text()
-    summary = json.loads(done.stdout.splitlines()[-1])
-    assert (summary["rows"], summary["quarantined"]) == ({"S": 63}, {"not a JSON object": 3})
+        assert process.stdout is not None
+        assert any('"batch": 1' in line for line in process.stdout), (tmp_path / "log").read_text(encoding="utf-8")
+        assert kill_executors(worker) == 1
+        told = process.communicate(timeout=SECONDS)[0]
+    assert process.returncode == 0, told[-2000:] + (tmp_path / "log").read_text(encoding="utf-8")[-4000:]
+    assert (tmp_path / "Master.log").read_text().count("Launching executor app-") == 2
+    summary = json.loads(told.splitlines()[-1])
+    assert (summary["rows"], summary["quarantined"]) == ({"S": 84}, {"not a JSON object": 4})
     assert read(tmp_path / "output") == read(tmp_path / "here" / "output") != []
     assert (tmp_path / "checkpoint" / "buckets").is_dir()
