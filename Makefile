@@ -48,8 +48,16 @@ docs: setup ## build the documentation site in build/site; what is no page of it
 	@$(BIN)/python docs/write_site.py build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: java setup ## run the benchmarks
-	$(BIN)/python benchmarks/run.py
+bench: java setup ## run all benchmarks, one after the other: some two hours
+	$(BIN)/python benchmarks/checking.py
+	$(BIN)/python benchmarks/operators.py
+	$(BIN)/python benchmarks/executor.py --native 20 --workload W1 W2 W3 count left-join
+	$(BIN)/python benchmarks/nexmark.py build/nexmark --spark
+	$(BIN)/python benchmarks/buckets.py
+	$(BIN)/python benchmarks/periods.py build/periods --scale 1
+	$(BIN)/python benchmarks/periods.py build/periods --scale 1 --embedded
+	$(BIN)/python benchmarks/tp_join.py 20000 200000
+	$(BIN)/python benchmarks/soak.py
 
 man: setup ## write the manual pages to build/man
 	@$(BIN)/python docs/write_manual.py build/man

@@ -160,7 +160,7 @@ def json_texts(values: Values, null: Mask | None, kind: SqlType) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if values.dtype == object and kind.family != "string":  # integers beyond 64 bits, and what the interpreter returns
+    if values.dtype == object and kind.family != "string":  # integers beyond 64 bits, or sums
         missing = np.zeros(len(values), dtype=bool) if null is None else null
         cells = zip(values.tolist(), missing.tolist(), strict=True)
         return pa.array(["null" if gone else json_value(value, kind) for value, gone in cells], pa.string())

@@ -242,7 +242,7 @@ def deltas_of(table: pa.Table, job: JobSpec) -> Iterator[Delta]:
 
 
 def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
-    """A column of results; what the interpreter gives are Python's values, and no rows have no type of their own."""
+    """A column of results; what is beyond 64 bits are Python's values, and no rows have no type of their own."""
     import pyarrow as pa
 
     values, null = found.columns[name], found.nulls.get(name)

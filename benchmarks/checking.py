@@ -1,4 +1,4 @@
-"""All benchmarks, and the table of benchmarks/README.md: `make bench`, or `python benchmarks/run.py --write`.
+"""How long checking takes: `python benchmarks/checking.py`; `--write` puts the table in benchmarks/README.md.
 
 Machines differ and are noisy, so ratios of medians taken in one run are what counts.
 """
