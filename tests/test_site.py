@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from support.program import ROOT
+from support.webdriver import browser, installed
 
+PAGES = ("index.html", "docs/sql.html", "docs/reference.html", "docs/engines.html", "docs/theory-bags.html")
+WIDTHS = (390, 820, 1400)
+SIZES = "const all = document.documentElement; return [all.scrollWidth, all.clientWidth]"
 BROKEN = "[nowhere](docs/run.md#no-such-section)\n"
 
 
@@ -29,5 +35,16 @@ def build(folder: Path, more: str = "") -> subprocess.CompletedProcess[str]:
 def test_the_site_is_built_and_a_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
     done = build(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site" / "docs" / "run.html").is_file()
+    if installed() is not None or "CI" in os.environ:
+        no_page_is_wider_than_the_window(tmp_path)
     assert build(tmp_path, BROKEN).returncode == 1
+
+
+def no_page_is_wider_than_the_window(folder: Path) -> None:
+    """No page needs to be moved to the side, on a phone, a tablet or a desk; its code and tables are, by themselves."""
+    with browser(folder / "profile") as session:
+        for name, width in product(PAGES, WIDTHS):
+            session.width(width)
+            session.open((folder / "site" / name).as_uri())
+            page, window = session.run(SIZES)
+            assert page <= window, (name, width)
