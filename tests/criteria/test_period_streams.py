@@ -288,3 +288,11 @@ def test_rows_that_conflict_are_put_aside() -> None:
         assert told == [("b", key), ("c", key), ("d", key), ("f", most)]
         assert sorted(row[0] for row in found.all) == ["a", "e", "g"]
         assert found.limit is not None and max(found.entries) <= found.limit
+
+
+def test_extremes_of_a_relation_beside_a_stream_where_the_frontier_stands_still() -> None:
+    """A row that goes on has no part in a slice of no time, and no segments to halve."""
+    sql = "SELECT q.a, MAX(q.b) AS b FROM (SELECT a, b FROM r UNION ALL SELECT b, b FROM u) AS q GROUP BY q.a"
+    given = Generated(sql, {"r": [(1, 2, 2, 9)], "s": [], "u": [(1, 0.5, 1, 8), (1, 0.5, 3, 4)]})
+    checked = checked_circuit(f"SEQ VT ({sql})", catalog(True))
+    assert run_periods(checked, dicts(given), frontiers=(4, 4, 6)).all == expected(given)

@@ -37,7 +37,7 @@ SINCE, UNTIL, ENDED = (f"getvariable('{name}')" for name in ("since", "until", "
 """The ends of the slice in a statement, and whether time ends with it."""
 OF_ROWS = ("b", "e", "m")
 """The columns of a row beside its values."""
-WITHIN = f"b < {UNTIL} AND e > {SINCE}"
+WITHIN = f"b < {UNTIL} AND e > {SINCE} AND {SINCE} < {UNTIL}"
 """The condition of rows that are valid in the slice."""
 CLIPPED = f"greatest(b, {SINCE}) AS b, least(e, {UNTIL}) AS e"
 """The part of a row's period that lies in the slice."""
