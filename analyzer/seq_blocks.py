@@ -22,6 +22,9 @@ _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
 _FORM = "write SEQ VT (SELECT …), SEQ VT FROM x TO y (SELECT …) or SEQ VT AS OF x (SELECT …), and so for SEQ TP"
+_SEMIRINGS = (
+    "write SEQ VT SEMIRING boolean ( … ), or tropical OF c, where c has costs; without SEMIRING rows are counted"
+)
 _ALONE = "a SEQ block is a statement by itself, or a table in FROM"
 
 
@@ -32,12 +35,21 @@ class SeqKind(StrEnum):
     TP = "TP"
 
 
+class Semiring(StrEnum):
+    """What the rows of a SEQ VT block are annotated with (Dignös et al., Section 4)."""
+
+    COUNTING = "counting"
+    BOOLEAN = "boolean"
+    TROPICAL = "tropical"
+
+
 class SeqBlock(Described, frozen=True):
     """A block: its query, and the period for which it is evaluated.
 
     ``name`` is the table that stands for it in the statement. ``since`` and ``until`` are those of ``FROM x TO y``,
     ``as_of`` that of ``AS OF x``; None where the block has none. ``tokens`` are those inside its parentheses, ``at`` is
-    its first words. ``before`` are the tokens of the views that it reads.
+    its first words. ``before`` are the tokens of the views that it reads. ``costs`` is the column that ``SEMIRING
+    tropical OF`` names.
     """
 
     DESCRIPTION = ("before",)
@@ -53,6 +65,8 @@ class SeqBlock(Described, frozen=True):
     as_of: exp.Expr | None = None
     header: tuple[Token, ...] = ()
     before: tuple[Token, ...] = ()
+    semiring: Semiring = Semiring.COUNTING
+    costs: str = ""
 
 
 Parse = Callable[[Sequence[Token]], exp.Expr | Diagnostic]
@@ -66,6 +80,8 @@ def starts_block(tokens: Sequence[Token], index: int) -> bool:
     if tokens[index].text.upper() != "SEQ" or tokens[index + 1].text.upper() not in tuple(SeqKind):
         return False
     after = tokens[index + 2]
+    if after.text.upper() == "SEMIRING":
+        return True
     if after.token_type is TokenType.FROM:  # SELECT seq AS vt FROM t needs no AS
         return _outside(tokens, index + 3, lambda token: token.text.upper() == "TO") is not None
     return after.token_type is TokenType.L_PAREN or (
@@ -128,7 +144,12 @@ def _block(source: SourceText, tokens: Sequence[Token], index: int, parse: Parse
     closes = _closes(tokens, opens)
     if closes is None:
         return syntax_error(source, _span(source, tokens[opens]), "the parenthesis of this SEQ block is never closed")
-    header, inside = tuple(tokens[index + 2 : opens]), tuple(tokens[opens + 1 : closes])
+    kind = SeqKind(tokens[index + 1].text.upper())
+    semiring = _semiring(source, kind, tokens[index + 2 : opens])
+    if isinstance(semiring, Diagnostic):
+        return semiring
+    annotated, costs, header = semiring
+    inside = tuple(tokens[opens + 1 : closes])
     nested = next((i for i in range(len(inside)) if starts_block(inside, i)), None)
     if nested is not None:
         at = source.span(inside[nested].start, inside[nested + 1].end + 1)
@@ -136,13 +157,31 @@ def _block(source: SourceText, tokens: Sequence[Token], index: int, parse: Parse
     times = _times(source, header, parse)
     if isinstance(times, Diagnostic):
         return times
-    kind = SeqKind(tokens[index + 1].text.upper())
     query = parse(inside)
     if isinstance(query, Diagnostic):
         return query
     span = source.span(tokens[index].start, tokens[closes].end + 1)
     name = f"seq_{tokens[index].start}"
-    return SeqBlock(kind, name, words, span, query, inside, *times, header=header), closes
+    block = SeqBlock(kind, name, words, span, query, inside, *times, header, (), annotated, costs)
+    return block, closes
+
+
+def _semiring(
+    source: SourceText, kind: SeqKind, header: Sequence[Token]
+) -> tuple[Semiring, str, tuple[Token, ...]] | Diagnostic:
+    """The semiring before the times of a block, its column of costs, and the words after it."""
+    words = [token.text.lower() for token in header]
+    if words[:1] != ["semiring"]:
+        return Semiring.COUNTING, "", tuple(header)
+    if kind is SeqKind.TP or words[1:2] == ["lineage"]:
+        message, help = "lineages are those of SEQ TP", "write SEQ TP ( … ), of relations with a key and a probability"
+        return syntax_error(source, _span(source, header[0]), message, help)
+    if words[1:2] == [Semiring.TROPICAL] and words[2:3] == ["of"] and len(words) > 3:
+        return Semiring.TROPICAL, header[3].text, tuple(header[4:])
+    if words[1:2] in ([Semiring.COUNTING], [Semiring.BOOLEAN]):
+        return Semiring(words[1]), "", tuple(header[2:])
+    at = header[min(2 if words[1:2] == [Semiring.TROPICAL] else 1, len(header) - 1)]
+    return syntax_error(source, _span(source, at), "this is no semiring", _SEMIRINGS)
 
 
 def _times(

@@ -15,6 +15,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.temporal.inferring import inferred
 from streambound.temporal.language import block_tree
 from streambound.temporal.rewriting import Rewriter, Rewritten
+from streambound.temporal.semirings import counted
 from streambound.temporal.time_line import no_domain, time_line
 from streambound_runtime.operators.period_plan import (
     SliceCoalesce,
@@ -45,6 +46,7 @@ class SnapshotBlock(Struct, frozen=True):
 
 def snapshot_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> SnapshotBlock:
     """The plan of a block; raises Finding at what is outside of the language, means nothing, or lacks a domain."""
+    block = counted(block, source, catalog)
     tree, lowering, positions = block_tree(block, source, catalog)
     rewriter = Rewriter(positions, catalog, lowering)
     found = rewriter.tree(tree)

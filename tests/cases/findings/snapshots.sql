@@ -354,3 +354,36 @@ SEQ VT (SELECT i FROM t WHERE true AND b)
 
 SEQ VT (SELECT i FROM t WHERE n = 'a' OR 'true')
 -- bounded
+
+-- What has no meaning in a semiring.
+--
+
+SEQ VT SEMIRING boolean (SELECT a, COUNT(*) AS n FROM r GROUP BY a)
+-- unsupported: SB110 1:36-44 "COUNT(*)"
+
+SEQ VT SEMIRING boolean (SELECT a, COUNT(DISTINCT b) AS n FROM r GROUP BY a EXCEPT ALL SELECT a, b FROM s)
+-- bounded
+
+SEQ VT SEMIRING tropical OF b (SELECT a FROM r EXCEPT SELECT a FROM s)
+-- unsupported: SB110 1:48-54 "EXCEPT"
+
+SEQ VT SEMIRING tropical OF b (SELECT r.a FROM r LEFT JOIN s ON r.a = s.a)
+-- unsupported: SB110 1:60-61 "s"
+
+SEQ VT SEMIRING tropical OF b (SELECT a, b FROM r)
+-- unsupported: SB110 1:42-43 "b"
+
+SEQ VT SEMIRING tropical OF b (SELECT a FROM r WHERE a IN (SELECT a FROM s))
+-- unsupported: SB110 1:59-76 "(SELECT a FROM s)"
+
+SEQ VT SEMIRING tropical OF b (SELECT MAX(a) AS a FROM r)
+-- unsupported: SB110 1:39-45 "MAX(a)"
+
+SEQ VT SEMIRING tropical OF n (SELECT a FROM fixed)
+-- unsupported: SB110 1:32-51 "SELECT a FROM fixed"
+
+SEQ VT SEMIRING tropical OF b (SELECT r.a FROM r, (SELECT s.a FROM s) AS q(x), fixed WHERE q.x = r.a)
+-- bounded
+
+SEQ VT SEMIRING lineage (SELECT a FROM r)
+-- error: SB001 1:8-16 "SEMIRING"
