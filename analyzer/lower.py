@@ -25,6 +25,7 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.flatten import Flattener, Select, written
+from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.query import (
     Attribute,
     Branch,
@@ -80,7 +81,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
             message = f"emit {asked.mode} is outside the query language so far: results are printed as changes"
             raise positions.finding(Code.UNSUPPORTED, message, asked.at, "leave it out")
         flattener = Flattener(positions, catalog, _is_set(tree, positions), queries=lowering.queries)
-        selects = flattener.query(tree)
+        selects = flattener.query(tree.input if isinstance(tree, OrderBy) else tree)
         findings = list(flattener.findings)
         branches = [branch_of(select, i, flattener, findings) for i, select in enumerate(selects)]
     except Finding as finding:
@@ -95,6 +96,11 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
     complete = with_derived(branches, flattener.derived.by_table)
     as_of = read_as_of(statement.tree, catalog)
     query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span, as_of=as_of)
+    if isinstance(tree, OrderBy):
+        if (order := _order_of_time(tree, query)) is None:
+            wrong = refused(tree, positions, flattener.distinct).diagnostic
+            return Lowered(None, (wrong,), tree=tree, positions=positions, queries=lowering.queries)
+        query, tree = replace(query, order=order), tree.input
     return Lowered(query, (), flattener.owners, tree, positions, lowering.queries)
 
 
@@ -107,6 +113,30 @@ def written_tree(statement: Statement, catalog: Catalog) -> Tree | None:
         return Lowering(positions, catalog, written=True).statement(statement.tree)
     except (Finding, RecursionError, TokenError):
         return None
+
+
+def _order_of_time(order: OrderBy, query: Query) -> str | None:
+    """The column by which results are put in order, where that is the time of each one's only stream: its `_ts`."""
+    (key, *more), first = order.keys, query.branches[0]
+    node = key.value.syntax
+    if more or key.descending or not isinstance(node, exp.Column):
+        return None
+    places = [place for place, output in enumerate(first.outputs) if output.name.lower() == node.name.lower()]
+    for branch in query.branches:
+        streams = [source for source in branch.sources if source.kind is Kind.STREAM]
+        if len(streams) != 1 or len(places) != 1:
+            return None
+        (stream,), value = streams, branch.outputs[places[0]].value
+        if node.table and (node.table.lower(), node.name.lower()) != (
+            stream.alias.lower(),
+            str(stream.timestamp).lower(),
+        ):
+            return None
+        if not isinstance(value, TimeValue) or value.attributes != (Attribute(stream.alias, str(stream.timestamp)),):
+            return None
+        if value.offset:
+            return None
+    return first.outputs[places[0]].name
 
 
 def _is_set(tree: Tree, positions: Positions) -> bool:

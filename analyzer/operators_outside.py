@@ -75,8 +75,8 @@ def _clauses(tree: nodes.Tree) -> list[nodes.Tree]:
 
 
 _ORDERED = (
-    "leave it out: results come in the order of their time, and a stream has no last row by which another order could "
-    "begin; or keep the first rows by LIMIT 10"
+    "order rows of one stream by their time, a column of the list: ORDER BY ts; a stream has no last row by which "
+    "another order could begin; or keep the first rows by LIMIT 10"
 )
 
 

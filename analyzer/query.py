@@ -314,7 +314,8 @@ class Query(Struct, frozen=True):
     """A statement's meaning: bag or set (``distinct``) of the union of its branches.
 
     Of a block below an aggregate, results are counted with ``sums`` of products of their rows' factors, by name.
-    ``as_of`` are relations that it reads as of a time (`algebra.valid_rows.read_as_of`).
+    ``as_of`` are relations that it reads as of a time (`algebra.valid_rows.read_as_of`), ``order`` is the column of the
+    time by which its results are released in order.
     """
 
     name: str
@@ -324,6 +325,7 @@ class Query(Struct, frozen=True):
     span: Span
     sums: tuple[str, ...] = ()
     as_of: tuple[str, ...] = ()
+    order: str = ""
 
     @property
     def projection(self) -> str:

@@ -55,7 +55,9 @@ _EMPTY = "-- no branch is left: this query never produces a row"
 def render(query: Query, pretty: bool = False) -> str:
     """The query as SQL, a SELECT per branch; a comment alone when no branch is left."""
     between = "\nUNION\n" if query.distinct else "\nUNION ALL\n"
-    return between.join(render_branch(branch, query.distinct, pretty) for branch in query.branches) or _EMPTY
+    order = f"\nORDER BY {query.order}" if query.order and query.branches else ""
+    rendered = between.join(render_branch(branch, query.distinct, pretty) for branch in query.branches)
+    return rendered + order or _EMPTY
 
 
 @cached(256)

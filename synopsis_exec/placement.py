@@ -88,6 +88,8 @@ def _remembered(plan: Plan) -> str:
         return "a set remembers the results that it has returned"
     if any(branch.tables for branch in plan.branches):
         return "partial matches are remembered"
+    if plan.order:
+        return f"rows wait until they are released in the order of {plan.order}"
     if any(len(_streams(branch)) != 1 for branch in plan.branches):
         return "rows of several streams meet at a timestamp"
     for limit in ("max_per_timestamp", "max_rate"):
@@ -124,6 +126,8 @@ def _key(job: JobSpec, query: JobPlan) -> tuple[Mapping[str, str] | None, str]:
 
 
 def _key_of_joins(job: JobSpec, plan: Plan) -> tuple[Mapping[str, str] | None, str]:
+    if plan.order:
+        return None, "rows of all keys are released in one order"
     if not any(branch.tables for branch in plan.branches):
         return None, "no partial matches are remembered"
     if plan.distinct and plan.kept is not None:

@@ -96,6 +96,7 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         kept=kept,
         sums=query.sums,
         repeats=repeats,
+        order=query.order,
     )
 
 

@@ -275,7 +275,7 @@ class Plan(JobPlan):
     """The plan of a select-project-join query.
 
     ``stamp`` says when a set's results are forgotten. ``kept`` is of what results are computed. Of a block below an
-    aggregate, results carry ``sums``, or the set ``repeats`` what it has returned.
+    aggregate, results carry ``sums``, or the set ``repeats`` what it has returned. ``order`` as of `Query`.
     """
 
     distinct: bool
@@ -286,6 +286,7 @@ class Plan(JobPlan):
     kept: KeptResults | None = None
     sums: tuple[str, ...] = ()
     repeats: bool = False
+    order: str = ""
 
     @property
     def blocks(self) -> tuple[Plan, ...]:

@@ -177,3 +177,19 @@ def test_a_late_row_stops_the_job_where_the_catalog_says_so(tmp_path: Path) -> N
     assert (caught.value.kind, caught.value.status) == ("contract", 1)
     assert sorted(file.name for file in (tmp_path / "state" / "state").iterdir()) == ["0", "1"]
     assert [file.name for file in fed.parts()] == ["000000000.jsonl", "000000001.jsonl"]
+
+
+def test_rows_are_released_in_the_order_that_is_asked_for(tmp_path: Path) -> None:
+    """Tucker et al., sort and union: without ORDER BY what arrives late in its batch would be printed after others."""
+    streams = {n: {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "lateness": 4} for n in "ST"}
+    sql = "SELECT a, ts AS at FROM S UNION ALL SELECT a, ts FROM T{}"
+    plain, job = (job_of(sql.format(order), {"streams": streams}, None) for order in ("", " ORDER BY at"))
+    assert (plain.placement.where, job.placement.where) == ("stateless", "driver")
+    fed = Fed(job, tmp_path)
+    times = [{"S": [7, 4, 8], "T": [9, 6]}, {"S": [5, 14, 11], "T": [10, 8]}, {"S": [12], "T": [15]}]
+    for number, batch in enumerate(times):
+        fed.feed({name: [json.dumps({"a": 1, "ts": ts}) for ts in mine] for name, mine in batch.items()}, number)
+    fed.driver.finish()
+    printed = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    found = [row["at"] for row in printed for _ in range(row["_mult"])]
+    assert found == sorted(ts for batch in times for mine in batch.values() for ts in mine)

@@ -37,6 +37,18 @@ SELECT k, MEDIAN(x) AS m FROM S GROUP BY k
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
 
+SELECT k, ts AS at FROM S WHERE b > 1 UNION ALL SELECT k, ts FROM S ORDER BY at
+-- bounded
+
+SELECT k, b AS ts FROM S ORDER BY ts
+-- unsupported: SB110 1:26-34 "ORDER BY"
+
+SELECT k, ts FROM S ORDER BY ts DESC
+-- unsupported: SB110 1:21-29 "ORDER BY"
+
+SELECT k, ts FROM S ORDER BY ts, k
+-- unsupported: SB110 1:21-29 "ORDER BY"
+
 -- says: LIMIT alone is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k LIMIT 3
 -- unsupported: SB110 1:43-48 "LIMIT"
