@@ -114,7 +114,8 @@ def read_changes(
         raise reader.fail("changes says how rows come and go", where, _FORM)
     if "period" in entry:
         message = "a relation with a period has no changes: its rows say when they hold"
-        remedy = "leave period out, and compare its columns: r.since <= s.day AND s.day < r.until"
+        remedy = "leave period out: r FOR SYSTEM_TIME AS OF s.ts is what is known at a time, and r.since <= s.day AND "
+        remedy += "s.day < r.until what holds on a day"
         raise reader.fail(message, where, remedy)
     body = reader.mapping(entry["changes"], where)
     reader.known_keys(body, _KEYS, where)

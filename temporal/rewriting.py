@@ -98,7 +98,10 @@ class Rewriter(Struct):
             raise self.positions.finding(Code.UNSUPPORTED, message, at, help)
         if table.changes is not None:
             message = f"{table.name} changes: a SEQ block reads relations that stay as they are, and streams"
-            raise self.positions.finding(Code.UNSUPPORTED, message, at)
+            help = (
+                f"without SEQ, join a stream with {table.name} FOR SYSTEM_TIME AS OF its time, and compare the columns"
+            )
+            raise self.positions.finding(Code.UNSUPPORTED, message, at, help)
         hidden = table.period.hidden(probabilistic=False) if table.period else ()
         kept = tuple(found for found in table.columns if found.name not in hidden)
         aliases = frozenset({tree.alias.lower()})
