@@ -162,6 +162,37 @@ def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) ->
     assert bound is not None and bound.entries.value == 8 and run.peak <= 8
 
 
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "SEMI JOIN", "ANTI JOIN"])
+def test_windows_as_of_their_end_change_with_the_relation_until_it(kind: str) -> None:
+    shown = ", R.y" if kind in ("JOIN", "LEFT JOIN") else ""
+    sql = (
+        f"SELECT w.a, w.e, w.n{shown} FROM (SELECT a, window_end AS e, COUNT(*) AS n FROM TUMBLE(TABLE S, "
+        f"DESCRIPTOR(ts), INTERVAL 5 MICROSECONDS) GROUP BY a, window_start, window_end) AS w {kind} "
+        "R FOR SYSTEM_TIME AS OF w.e AS R ON R.k = w.a AND w.n >= R.z"
+    )
+    tables = catalog()
+    tables["streams"]["S"]["columns"] = {**tables["streams"]["S"]["columns"], "ts": "timestamp"}
+    tables["streams"].pop("T")
+    checked, most = proved(sql, tables)
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.text == "9*c_S + 8"
+    for seed in range(2):
+        rows, found = some_rows(seed), Counter[tuple[Any, ...]]()
+        changes = [RowChange(r["ts"], r["op"] == "delete", (r["k"], r["y"], r["z"])) for r in rows["R"]]
+        versions = {0: [], **dict(states(changes, []))}
+        run = run_circuit(checked, rows, ticks=None if seed % 2 else 9)
+        for end in run.ends:
+            expected = Counter[tuple[Any, ...]]()
+            for (a, e), n in Counter((r["a"], r["ts"] // 5 * 5 + 5) for r in rows["S"] if r["ts"] <= end).items():
+                there = versions[max(time for time in versions if time <= min(e, end))]
+                ys = [y for k, y, z in there if a is not None and k == a and z is not None and n >= z]
+                partners = {"SEMI JOIN": ys[:1], "ANTI JOIN": ys or [None], "LEFT JOIN": ys or [None]}.get(kind, ys)
+                for y in partners if kind != "ANTI JOIN" or not ys else []:
+                    expected[(a, e, n, y) if shown else (a, e, n)] += 1
+            found.update({row[:-1]: n for row, n in run.printed.items() if row[-1] == end})
+            assert {row: n for row, n in found.items() if n} == expected, (seed, end)
+        assert found and run.peak <= most
+
+
 ASKING_AS_OF = (
     ("SELECT S.v FROM S JOIN {} ON x.k = S.a WHERE S.b > 2 * x.y - 1 AND CAST(x.z AS DOUBLE) <= S.b", 8),
     ("SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM {} WHERE x.k = S.a)", 8),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Join, Scan, Tree, named_inputs
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, AsOf, Filter, Join, Scan, Tree, named_inputs
 
 
 def sources_of(tree: Tree) -> frozenset[str]:
@@ -38,3 +38,10 @@ def apart(taken: Iterable[str], names: Iterable[str]) -> dict[str, str]:
         known.add(fresh)
         found[name] = fresh
     return found
+
+
+def version_of(tree: Tree) -> AsOf | None:
+    """The relation as of a time that a side of a join is, with conditions above it."""
+    while isinstance(tree, Filter) or (isinstance(tree, Alias) and not tree.columns):
+        tree = tree.input
+    return tree if isinstance(tree, AsOf) else None

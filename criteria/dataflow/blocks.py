@@ -118,13 +118,6 @@ def unread(given: OperatorView, *expressions: nodes.Scalar | exp.Expr | None) ->
     return None
 
 
-def version_of(tree: nodes.Tree) -> nodes.AsOf | None:
-    """The relation as of a time that a side of a join is, with conditions above it."""
-    while isinstance(tree, nodes.Filter) or (isinstance(tree, nodes.Alias) and not tree.columns):
-        tree = tree.input
-    return tree if isinstance(tree, nodes.AsOf) else None
-
-
 Read = Derivation | Undecided
 """A block's query, or why it has none."""
 

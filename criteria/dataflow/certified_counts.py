@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.value_sets import NOTHING
-from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.algebra.view_facts import NOW, ViewKind
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Query
 from streambound.analyzer.relation_queries import is_static
@@ -22,6 +22,7 @@ from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.certified_nodes import CertifiedNodes, session_of
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.explained import FactLog
+from streambound.criteria.dataflow.joins import ahead
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
@@ -75,7 +76,8 @@ class CertifiedCounts(Struct):
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made
-        if isinstance(tree, nodes.Join) and not one.is_apart and not isinstance(count.why, BlockResults):
+        is_side = isinstance(tree, nodes.Join) and not one.is_apart and state.proposition != "E3"
+        if is_side and not isinstance(count.why, BlockResults):
             return self._of_side(tree, state, count)
         if isinstance(tree, nodes.Aggregate) and state.entry is not Entry.OPEN_VALUES:
             count = _at_columns(count)
@@ -144,12 +146,14 @@ class CertifiedCounts(Struct):
         return {"rule": rule, "size": count.size.text, "node": self.nodes.first[tree]}
 
     def _as_of(self, tree: Tree) -> list[int]:
-        """The fact that a version is as of the time at which the row beside it comes."""
+        """The fact that a version is as of the time at which the row beside it comes, or until which it changes."""
         assert isinstance(tree, nodes.Join), "a version is joined"
         left = self.nodes.at(tree).input("left")
         place = place_of(_relation_of(tree).time.syntax, left.view)
         assert place is not None, "it is a column"
-        return [self.log.time(left, place, NOW)]
+        column = left.view.columns[place]
+        end = None if left.view.change <= ViewKind.APPEND_ONLY else ahead(column)
+        return [self.log.time(left, place, NOW, "" if end is None else end.function)]
 
     def _count(
         self,

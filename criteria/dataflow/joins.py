@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.recent_rows import asks_for_newest, recent_rows
+from streambound.analyzer.algebra.sources import version_of
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
@@ -23,7 +24,6 @@ from streambound.criteria.dataflow.blocks import (
     pair_of_streams,
     read_block,
     unread,
-    version_of,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, untested, with_clips
 from streambound.criteria.dataflow.counting import apart, different, least, rows_of
@@ -324,7 +324,8 @@ _KINDS_AS_OF = (nodes.JoinKind.INNER, nodes.JoinKind.LEFT, nodes.JoinKind.SEMI, 
 def _as_of(tree: nodes.Join, version: nodes.AsOf, demand: Demand, context: RuleContext) -> Operation:
     """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3).
 
-    Whether a row has a partner is decided when it comes, too.
+    Whether a row has a partner is decided when it comes, too. Groups of a window as of its end are kept until then:
+    until it has passed they change with the relation.
     """
     if tree.kind not in _KINDS_AS_OF or tree.using:
         return without_rule(tree, f"a {tree.kind} join with a version of a relation")
@@ -334,12 +335,35 @@ def _as_of(tree: nodes.Join, version: nodes.AsOf, demand: Demand, context: RuleC
         return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)
     place = place_of(version.time.syntax, left)
-    if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
-        words = "a version as of another time than that at which the rows beside it come"
+    grows = left.change <= ViewKind.APPEND_ONLY
+    end = None if place is None or grows else ahead(left.columns[place])
+    if place is None or (grows and not left.columns[place].newest) or (not grows and (end is None or context.one_key)):
+        words = "a version as of another time than that at which the rows beside it come, or the end of their window"
         help = "below a GROUP BY take each row's, AS OF S.ts; or leave AS OF out, and results change with the relation"
         return without_rule(version, words, help)
     mine, theirs = sides_of(tree, demand, left, context.views.pairs(tree))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows)
-    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)
-    return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)
+    states = [OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)]
+    if end is not None:
+        mine = mine.reading((place,))
+        open = different(_until(end, left, place), mine.columns, (place,))
+        words = "rows of the left side change with the relation until their time"
+        states.insert(0, OperatorState.of(tree, "left", "E3", mine.columns, Entry.NUMBER, open, left, words))
+    below = context.below(tree.left, mine), context.below(version.input, theirs)
+    return Operation(tree, tuple(states), below, demand)
+
+
+def ahead(column: ColumnFacts) -> TimePromise | None:
+    """The promise that a row does not change after the time that a column has, which may be a window's end."""
+    found = (one for one in column.times if one.source == NOW and one.low is not None and one.low >= 0)
+    ends = [one for one in found if not one.function or one.function.endswith((".last", ".end"))]
+    return None if column.values.null else max(ends, key=lambda one: one.function, default=None)
+
+
+def _until(end: TimePromise, view: OperatorView, place: int) -> OperatorView:
+    """Rows that may change until the time that a column has."""
+    column = view.columns[place]
+    others = (one for one in column.times if one.source != NOW)
+    column = replace(column, times=promises((*others, replace(end, low=-1 if end.function else 0))))
+    return view.narrowed((*view.columns[:place], column, *view.columns[place + 1 :]))

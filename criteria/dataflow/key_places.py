@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.algebra.sources import version_of
 from streambound.analyzer.algebra.substitution import values_of
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.blocks import RuleContext, read_block, version_of
+from streambound.criteria.dataflow.blocks import RuleContext, read_block
 from streambound.criteria.dataflow.state import Undecided
 from streambound.criteria.dataflow.view import Places, place_of
 from streambound.criteria.dataflow.views import equalities

@@ -16,6 +16,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, computed_of
 from streambound.analyzer.algebra.row_expressions import type_of
+from streambound.analyzer.algebra.sources import version_of
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet
 from streambound.analyzer.algebra.window_functions import operands
@@ -28,7 +29,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bound import TableBound
 from streambound.criteria.dataflow.aggregates import Valued, valued
-from streambound.criteria.dataflow.blocks import NEWEST, RuleContext, version_of
+from streambound.criteria.dataflow.blocks import NEWEST, RuleContext
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.judge import Judgement

@@ -48,7 +48,7 @@ class CountedColumns(Struct, frozen=True):
     ``facts``: of the rows, which are a join's side in which they have a partner, or of the node. ``closing``: of what
     they are parts of, which are kept until none of the whole can be equal. ``since``: of the side whose rows wait for
     pairs, from when they come. ``compared``: columns that a join's condition only compares. Rows that are not of
-    ``one_side`` may have a key of it several times.
+    ``one_side`` may have a key of it several times. They stay ``later`` timestamps after they changed.
     """
 
     node: PlanNode
@@ -59,6 +59,7 @@ class CountedColumns(Struct, frozen=True):
     since: FactsAbout | None = None
     compared: Places = frozenset()
     one_side: bool = True
+    later: int = 0
 
 
 def counted(node: PlanNode, wanted: Places | None = None, by: Places | None = None) -> CountedColumns:
@@ -159,7 +160,7 @@ class Counts(Struct):
         several, whole = parts(rows.node), rows.closing or rows.facts
         if not several or len(claim.of) != len(several):
             raise RejectedError("parts of what has none")
-        each = [CountedColumns(one, rows.wanted, rows.by, known_at(one), whole, rows.since) for one in several]
+        each = [replace(rows, node=one, facts=known_at(one), closing=whole, compared=frozenset()) for one in several]
         return total(self.most(one, part) for one, part in zip(claim.of, each, strict=True))
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
@@ -179,7 +180,9 @@ class Counts(Struct):
             at = {one.column or 0: known.at[p] for p, one in found.items() if p in known.at} if known else {}
             return known and replace(known, at=at)
 
-        below = CountedColumns(shown.below, wanted, by, known_at(shown.below), above(whole), above(rows.since))
+        below = CountedColumns(
+            shown.below, wanted, by, known_at(shown.below), above(whole), above(rows.since), later=rows.later
+        )
         return self.most(claim.of[0], below)
 
     def _whole(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
@@ -289,7 +292,7 @@ class Counts(Struct):
             if own.source or own.function.name != time.function.name:
                 raise RejectedError("rows of a side come at another time")
             since = replace(time, high=own.high)
-        return ClosingFacts(place, -time.low, since)
+        return ClosingFacts(place, rows.later - time.low, since)
 
     # --- rows and values ------------------------------------------------------------------------------------------
 

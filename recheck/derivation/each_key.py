@@ -23,10 +23,10 @@ from streambound.recheck.certificates.conditions import Conditions, Contradictio
 from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
-from streambound.recheck.derivation.joins import version_of
 from streambound.recheck.derivation.log import checked_facts
 from streambound.recheck.derivation.operations import ExpectedState, OperationChecker, is_set, needed_of
 from streambound.recheck.derivation.plan import Places, PlanNode, PlanNodes, is_session, origin, pairs
+from streambound.recheck.derivation.rows import only_grows, version_of
 from streambound.recheck.derivation.whole import stream_rows
 
 KeyPlaces = tuple[Places, ...]
@@ -161,7 +161,7 @@ def _of_join(operations: OperationChecker, node: PlanNode, tree: nodes.Join, wid
     left, right = node.input("left"), node.input("right")
     if tree.using or tree.kind is JoinKind.NOT_IN:
         raise RejectedError("rows of different keys in NOT IN, or in columns that USING joins")
-    without = {"left": left.is_static, "right": right.is_static or version_of(right) is not None}
+    without = {"left": left.is_static, "right": right.is_static or (version_of(right) is not None and only_grows(left))}
     sides = {name: key_places(operations, node.input(name), width) for name, no in without.items() if not no}
     of_left, of_right = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI), (JoinKind.INNER, JoinKind.RIGHT)
     if len(sides) < 2 and not (sides and tree.kind in (of_left if "left" in sides else of_right)):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.analyzer.algebra.recent_rows import asks_for_newest
 from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.derivation.buckets import THE_TIME
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
 from streambound.recheck.derivation.counts import CountedColumns, FactsAbout, counted, known_at
 from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, require
 from streambound.recheck.derivation.operators import all_rows
 from streambound.recheck.derivation.plan import Places, PlanNode, listed, pairs, with_conditions, with_partners
-from streambound.recheck.derivation.rows import only_grows, sources
+from streambound.recheck.derivation.rows import only_grows, sources, version_of
 from streambound.recheck.derivation.whole import WholeRows
 
 
@@ -162,18 +164,31 @@ def _as_of(
     operations: OperationChecker, node: PlanNode, tree: nodes.Join, version: PlanNode, needed: tuple[Places, Places],
     claim: ClaimedOperation,
 ) -> None:  # fmt: skip
-    """E3: a relation's rows at the frontier, where the time asked for is that at which the row beside it comes."""
+    """E3: a relation's rows at the frontier, where the time asked for is that at which the row beside it comes.
+
+    Rows that are taken back before it, or at it, change with the relation until it has passed.
+    """
     assert isinstance(version.tree, nodes.AsOf), "it is a version"
-    left, relation, count = node.input("left"), version.below, claim.count(0)
+    left, relation = node.input("left"), version.below
+    grows = only_grows(left)
+    count = claim.count(0 if grows else 1)
     kinds = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
     if tree.kind not in kinds or not isinstance(relation.tree, nodes.Scan) or not relation.tree.changes:
         raise RejectedError("a version of what is no relation")
     place = left.place_of(version.tree.time)
-    time = operations.counts.facts.time(next(iter(count.closing), None), left, -1 if place is None else place)
-    if not time.is_now or not only_grows(left) or len(count.closing) != 1:
+    place = -1 if place is None else place
+    time = operations.counts.facts.time(next(iter(count.closing), None), left, place)
+    last = time.function == THE_TIME or time.function.name.endswith((".last", ".end"))
+    ahead = not time.source and time.low is not None and time.low >= 0 and last and not operations.one_key
+    if not (time.is_now if grows else ahead) or time.low is None or len(count.closing) != 1:
         raise RejectedError("a version as of another time than that at which rows come")
-    operations.states(claim, ExpectedState("right", "E3", all_rows(operations, count, relation)))
-    operations.inputs(claim, (left, Needed(needed[0])), (relation, Needed(needed[1])))
+    mine, states = needed[0], [ExpectedState("right", "E3", all_rows(operations, count, relation))]
+    if not grows:
+        mine |= {place}
+        rows = replace(counted(left, mine, frozenset((place,))), later=time.low + bool(time.function.name))
+        states.insert(0, ExpectedState("left", "E3", operations.counted(claim, 0, rows)))
+    operations.states(claim, *states)
+    operations.inputs(claim, (left, Needed(mine)), (relation, Needed(needed[1])))
 
 
 def _is_recursive(tree: Tree) -> bool:
@@ -183,10 +198,3 @@ def _is_recursive(tree: Tree) -> bool:
     if isinstance(tree, nodes.Join) and tree.kind is JoinKind.INNER:
         return _is_recursive(tree.left) or _is_recursive(tree.right)
     return isinstance(tree, nodes.Recur)
-
-
-def version_of(node: PlanNode) -> PlanNode | None:
-    """The relation as of a time that a side of a join is, with conditions above it."""
-    while isinstance(node.tree, nodes.Filter) or (isinstance(node.tree, nodes.Alias) and not node.tree.columns):
-        node = node.below
-    return node if isinstance(node.tree, nodes.AsOf) else None

@@ -198,6 +198,13 @@ def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
 # --- when rows are taken back -----------------------------------------------------------------------------------------
 
 
+def version_of(node: PlanNode) -> PlanNode | None:
+    """The relation as of a time that a side of a join is, with conditions above it."""
+    while isinstance(node.tree, nodes.Filter) or (isinstance(node.tree, nodes.Alias) and not node.tree.columns):
+        node = node.below
+    return node if isinstance(node.tree, nodes.AsOf) else None
+
+
 def never_changes(node: PlanNode) -> bool:
     """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
     while isinstance(node.tree, nodes.Filter | nodes.Alias | nodes.Project):

@@ -19,7 +19,7 @@ from streambound.recheck.derivation.buckets import THE_TIME, FunctionOfTime, win
 from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedTime, NotCheckedError
 from streambound.recheck.derivation.facts import SIDES, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.plan import PlanNode, is_session, origin, pairs
-from streambound.recheck.derivation.rows import never_changes, newest_of, only_adds, sources
+from streambound.recheck.derivation.rows import never_changes, newest_of, only_adds, only_grows, sources, version_of
 from streambound.recheck.derivation.values import is_padded, require_no_rows
 
 _FAMILIES = (Family.INTEGER, Family.DATE, Family.TIMESTAMP)
@@ -31,7 +31,16 @@ def time_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time
         raise NotCheckedError(f"times by the rule {claim.rule!r}")
     if isinstance(node.tree, nodes.Join) and time.source not in ("", *SIDES, *sources(node)):
         raise RejectedError("a time of what no row is made of")
+    if not time.source and _changes_with_version(node):
+        raise RejectedError("when a row changes that changes with a relation until its time")
     return _RULES[claim.rule](facts, claim, node, time)
+
+
+def _changes_with_version(node: PlanNode) -> bool:
+    """Whether a node's rows are of a relation as of a time that may be over later than they come (E3)."""
+    if not isinstance(node.tree, nodes.Join):
+        return False
+    return version_of(node.input("right")) is not None and not only_grows(node.input("left"))
 
 
 def _first(claim: ClaimedFact) -> int | None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.recent_rows import RecentRows, recent_rows
+from streambound.analyzer.algebra.sources import version_of
 from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.dialect import parsed
@@ -19,10 +20,10 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
-from streambound.criteria.dataflow.blocks import read_items, version_of
+from streambound.criteria.dataflow.blocks import read_items
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs
 from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Operation, OperatorState, Undecided
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
@@ -245,7 +246,8 @@ class _OfViews:
         name = self.job.named(f"{self.tree.kind} join")
         timed = [self.job.made[one].timed for one in (left, right)]
         operator: SqlJoin | SqlAsOf
-        if self.version is not None or (is_static(self.tree.right, self.job.catalog) and not self.again):
+        static = is_static(self.tree.right, self.job.catalog) and not self.again
+        if static or (self.version is not None and self._until is None):
             kind = str(self.tree.kind)
             operator = SqlAsOf(
                 name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
@@ -261,7 +263,7 @@ class _OfViews:
                 name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
                 buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
                 standing=is_static(self.tree.left, self.job.catalog) and not self.again, either=tuple(either),
-                best=self._best(),
+                best=self._best(), until=self._until,
             )  # fmt: skip
         found = self.job.added(operator, places, columns)
         if not late:
@@ -269,6 +271,15 @@ class _OfViews:
         where = " AND ".join(f"({self.job.text(node, self.pair, found)})" for node in late)
         shown_places = sorted(self.operation.demand.columns)
         return self.job.made_of(found, [f"`{found.name(place)}`" for place in shown_places], shown_places, where)
+
+    @property
+    def _until(self) -> int | None:
+        """The place of the time until which left rows change with a relation that is as of it."""
+        if self.version is None or len(self.operation.states) == 1:
+            return None
+        place = place_of(self.version.time.syntax, self.job.views.of(self.tree.left))
+        assert place is not None, "rows have the time that they are kept until"
+        return self.sides[0].rows.places.index(place)
 
     def _best(self) -> RightBest | None:
         """The column of the right side of which the best value is enough."""
@@ -299,9 +310,12 @@ class _OfViews:
         self,
     ) -> tuple[tuple[Alternatives, Alternatives], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]]:
         """The rows of both sides that may have partners, their clips, and when rows of both sides expire."""
-        known = self.known
-        assert known is not None, "a join of views"
-        left, right = self.sides
+        known, (left, right) = self.known, self.sides
+        if known is None:  # as of a time
+            count, until = self.operation.states[0].count, self._until
+            closing = None if count is None else count.closing
+            assert until is not None, "rows are kept until it"
+            return (((),), ((),)), (), (None if closing is None else time_bucket(closing, until), None)
         opens = (
             tests_of_values(known.left, _called(left.rows, "l"), left.rows.places),
             tests_of_values(known.right, _called(right.rows, "r"), right.rows.places),

@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind
 from streambound.analyzer.algebra.recent_rows import is_for_good
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, sourced
 from streambound.analyzer.algebra.sources import apart as apart_from
-from streambound.analyzer.algebra.sources import sources_of
+from streambound.analyzer.algebra.sources import sources_of, version_of
 from streambound.analyzer.algebra.view_facts import (
     NOW,
     ColumnFacts,
@@ -74,6 +74,11 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
     change = _change(tree.kind, left, right, found)
     if is_for_good(tree, (*left.schema, *right.schema)):
         change = left.facts.change
+    if version_of(tree.right) is not None and left.facts.change > ViewKind.APPEND_ONLY:
+        # it changes with the relation, until the time that is asked for
+        change = ViewKind.CHANGING
+        columns = tuple(replace(one, times=tuple(t for t in one.times if t.source != NOW)) for one in found.columns)
+        found = replace(found, columns=columns)
     return replace(found, change=change).settled
 
 

@@ -57,7 +57,8 @@ class SqlJoin:
     places, of which the last input has those that are over. A side that ``grows`` takes no row back. A left side that
     is ``standing`` has all its rows in the first tick, so that nothing is kept of the right one. Pairs pass one
     alternative of each of ``either``, too. Of right rows, of which only the existence is asked, the ``best`` value of a
-    column may be enough.
+    column may be enough. A change of a right row meets left rows whose time is not over then, which is ``until`` (a
+    place).
     """
 
     name: str
@@ -77,6 +78,7 @@ class SqlJoin:
     standing: bool = False
     either: tuple[Alternatives, ...] = ()
     best: RightBest | None = None
+    until: int | None = None
 
     @property
     def timed(self) -> bool:
@@ -105,13 +107,15 @@ class SqlJoin:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The pairs that come and go, and what becomes of rows alone."""
         on = condition_of(self)
+        if self.until is not None:  # a change of an earlier tick has no time: it was before
+            on += f" AND (r.t IS NULL OR r.t <= l.c{self.until})"
         opens = [self._opens(side) for side in (0, 1)]
         made = [self._came(side, opens[side], at) for side in (0, 1)]
         came = [one.table for one in made]
         parts = []
         if self.kind in _PAIRS:
             sides = [(came[0], came[1]), (at.state("left"), came[1])]
-            sides += [] if self.standing else [(came[0], at.state("right"))]
+            sides += [] if self.standing else [(came[0], self._kept_right(at))]
             pair = listed(*of_both(self.shown), "l.w * r.w AS w")
             parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
         for side in self.asking:
@@ -138,9 +142,21 @@ class SqlJoin:
 
     def _came(self, side: int, opens: str, at: TickTables) -> TickStatement:
         """The rows of a side that came and can have partners."""
-        rows = f"SELECT {listed(*self._clipped(side), 'w')} FROM {at.inputs[side]} WHERE {opens}"
+        time = self._time if side == 1 else ()
+        rows = f"SELECT {listed(*self._clipped(side), *time, 'w')} FROM {at.inputs[side]} WHERE {opens}"
         is_view, name = self.grows[side] and side not in self.asking, at.temporary(SIDES[side])
-        return TickStatement(rows if is_view else summed(places(len(self._types(side))), rows), name, is_view)
+        return TickStatement(rows if is_view else summed((*places(len(self._types(side))), *time), rows), name, is_view)
+
+    @property
+    def _time(self) -> tuple[str, ...]:
+        """The column with the time of a right row's change, where it matters."""
+        return () if self.until is None else ("t",)
+
+    def _kept_right(self, at: TickTables) -> str:
+        """The right rows before the tick."""
+        if self.until is None:
+            return at.state("right")
+        return f"(SELECT {listed(*places(len(self.right)), 'NULL AS t', 'w')} FROM {at.state('right')})"
 
     def _partners(self, side: int, at: TickTables, on: str) -> list[TickStatement]:
         """The rows of a side that change: how often they are there, and their partners, before and after."""
@@ -157,7 +173,7 @@ class SqlJoin:
         every = others
         if side == 1 or not self.standing:
             every = f"(SELECT * EXCLUDE (p) FROM {at.state(SIDES[1 - side])}" if 1 - side in self.asking else (
-                f"(SELECT * FROM {at.state(SIDES[1 - side])}"
+                f"(SELECT * FROM {self._kept_right(at) if side == 0 else at.state('left')}"
             )  # fmt: skip
             every += f" UNION ALL SELECT * FROM {others})"
         keys = listed(*names) or "true"
