@@ -47,13 +47,14 @@ CALENDAR = {
     "GROUP BY to_date(S.ts), S.a, T.a": 20_000 * SECOND,
     f"SELECT a, session_window.start AS z, {VALUES}, MAX_BY(v, ts) AS late, ARRAY_AGG(v ORDER BY ts) AS every, "
     "SUM(v * v) AS squares FROM S GROUP BY a, date(ts), session_window(ts, '2 hours')": 3600 * SECOND,
+    "SELECT a, session_window.start AS z, session_window.end AS y, COUNT(*) AS n, SUM(v) AS t, MAX(v) AS x, "
+    "COUNT(DISTINCT b) AS different FROM (SELECT a, b, v, ts FROM S WHERE b IN (1, 2) UNION ALL "
+    "SELECT b, 1, v + 1, ts FROM T WHERE v > 0) GROUP BY a, session_window(ts, '2 seconds')": SECOND,
 }
 """Statements, and the unit of the times of their rows."""
 FINAL = {
     **CALENDAR,
     f"SELECT a, window.start AS z, {VALUES} FROM S GROUP BY a, window(ts, '5 seconds', '2 seconds')": SECOND,
-    "SELECT a, session_window.start AS z, session_window.end AS y, COUNT(*) AS n, SUM(v) AS t, MAX(v) AS x "
-    "FROM S GROUP BY a, session_window(ts, '2 seconds')": SECOND,
     f"SELECT ts AS z, a, {VALUES} FROM S GROUP BY ts, a": SECOND,
     f"SELECT window.start AS z, S.a, T.b, COUNT(*) AS n, SUM(S.v * T.v) AS t FROM S, T WHERE {NEAR} "
     "GROUP BY window(S.ts, '4 seconds'), S.a, T.b": SECOND,

@@ -320,12 +320,19 @@ def _sessions(
     """
     width, rows = len(tree.keys), context.views.of(bucket.input)
     if not ending:
-        no_row = frozenset((VALUES_OF_SESSION,))
-        origins = (*view.origins[:width], *(no_row for _ in view.origins[width:]))
-        yield replace(view.narrowed(ends_of_sessions(view.columns, bucket, rows)), origins=origins)
+        yield _last_rows(view, bucket, rows, width)
     lengths = longest_sessions(view.columns[:width])
     if lengths and len(view.columns) > width:
         yield view.narrowed(ends_of_sessions(view.columns, bucket, rows, lengths))
+
+
+def _last_rows(view: OperatorView, bucket: nodes.Bucket, rows: OperatorView, width: int) -> OperatorView:
+    """Sessions by their last rows, each of which is of one part of a union."""
+    no_row = frozenset((VALUES_OF_SESSION,))
+    origins = (*view.origins[:width], *(no_row for _ in view.origins[width:]))
+    several = zip(view.parts, rows.parts, strict=True)
+    parts = tuple(_last_rows(part, bucket, own, width) for part, own in several)
+    return replace(view.narrowed(ends_of_sessions(view.columns, bucket, rows)), origins=origins, parts=parts)
 
 
 def _values(

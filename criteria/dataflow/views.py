@@ -156,15 +156,13 @@ class Views:
                 if len(self.schema(left)) != len(self.schema(right)):
                     return []
                 return [self._side(part, made) for one in map(self.of, (left, right)) for part in one.parts or (one,)]
-            case nodes.Bucket(kind=nodes.BucketKind.SESSION):
-                return []
             case (
                 nodes.Filter() | nodes.Alias() | nodes.Project() | nodes.SpjBlock() | nodes.Distinct() | nodes.Bucket()
             ):
                 computed = len(made.schema)
             case nodes.Over(input) | nodes.Apply(input):
                 computed = len(self.schema(input))
-            case nodes.Aggregate(keys=keys) if keys:
+            case nodes.Aggregate(keys=keys) if keys and not is_session(tree.input):  # sessions are of rows of any part
                 computed = len(keys)
             case nodes.Join(kind):
                 return self._pairs_of_parts(tree) if kind is not nodes.JoinKind.FULL else []

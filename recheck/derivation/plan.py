@@ -286,7 +286,7 @@ def _parts_of_union(node: PlanNode) -> list[PlanNode]:
     match tree:
         case nodes.Union():
             return parts(node)
-        case nodes.Bucket(kind=BucketKind.SESSION) | nodes.Aggregate(keys=()):
+        case nodes.Aggregate(keys=keys, input=input) if not keys or is_session(input):
             return []
         case (
             nodes.Filter() | nodes.Alias() | nodes.Project() | nodes.SpjBlock() | nodes.Distinct() | nodes.Bucket()
