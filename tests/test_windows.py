@@ -47,6 +47,9 @@ CALENDAR = {
     "GROUP BY to_date(S.ts), S.a, T.a": 20_000 * SECOND,
     f"SELECT a, session_window.start AS z, {VALUES}, MAX_BY(v, ts) AS late, ARRAY_AGG(v ORDER BY ts) AS every, "
     "SUM(v * v) AS squares FROM S GROUP BY a, date(ts), session_window(ts, '2 hours')": 3600 * SECOND,
+    "SELECT to_date(ts) AS z, b, SUM(unix_timestamp(nx) - unix_timestamp(ts)) AS t FROM (SELECT b, ts, LEAD(ts) OVER "
+    "(PARTITION BY b ORDER BY ts) AS nx FROM S) WHERE nx <= ts + INTERVAL 2 HOURS GROUP BY to_date(ts), b": 2400
+    * SECOND,
     "SELECT a, session_window.start AS z, session_window.end AS y, COUNT(*) AS n, SUM(v) AS t, MAX(v) AS x, "
     "COUNT(DISTINCT b) AS different FROM (SELECT a, b, v, ts FROM S WHERE b IN (1, 2) UNION ALL "
     "SELECT b, 1, v + 1, ts FROM T WHERE v > 0) GROUP BY a, session_window(ts, '2 seconds')": SECOND,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 from msgspec import Struct
@@ -178,6 +178,14 @@ def looks_back(call: WindowCall) -> bool:
         return window_function(call).looks in (Looks.SO_FAR, Looks.BACK)
     end = call.frame.end
     return end.side is Side.CURRENT or (end.side is Side.PRECEDING and end.distance is not None)
+
+
+def farthest_ahead(call: WindowCall, calls: Sequence[WindowCall]) -> bool:
+    """Whether a call is the LEAD of the farthest row of some, which are all of rows after its own in one order."""
+    ahead = all(window_function(one).looks is Looks.AHEAD for one in (call, *calls))
+    alike = all((one.partition, one.order) == (call.partition, call.order) for one in calls)
+    rises = bool(call.order) and not call.order[0].descending
+    return ahead and alike and rises and number_of(call) >= max(1, *map(number_of, calls))
 
 
 def window_type(call: WindowCall, argument: DataType | None) -> DataType | None:

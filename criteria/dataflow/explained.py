@@ -380,6 +380,10 @@ class FactLog(Struct):
                 time = place_of(node.tree.time.syntax, below_it.view)
                 uses = [] if time is None else [self.time(below_it, time, source)]
                 return {"rule": "unproved" if time is None else "window", "uses": uses}
+            case nodes.Over(calls=calls) if source == NOW and column >= len(node.input("input").view.schema):
+                rows = node.input("input")
+                order = place_of(calls[column - len(rows.view.schema)].order[0].value.syntax, rows.view)
+                return {"rule": "ahead", "uses": [] if order is None else [self.time(rows, order, NOW)]}
         come_from = origin(node, column)
         if come_from is None:
             return {"rule": "unproved"}
@@ -411,6 +415,8 @@ class FactLog(Struct):
         own = [
             t for t in node.view.columns[column].times if t.source in (sources or ()) and t.function == promise.function
         ]
+        if not own and not promise.function and isinstance(node.tree, nodes.Filter):
+            return self._near(node, column, NOW)  # by a column that says when the row changes
         if not sources or not own:
             return {"rule": "unproved"}
         uses = [self._beside(node, column, own[0], name) for name in sorted(sources)]
@@ -527,7 +533,7 @@ class FactLog(Struct):
     def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
-        present = {first, last, None, LEFT, RIGHT, *present_points(node)}
+        present = {first, last, None, NOW, LEFT, RIGHT, *present_points(node)}
         best: dict[Point, tuple[int, list[PathStep]]] = {}
         for one in edges:
             if one.above == first and (one.below not in best or one.most < best[one.below][0]):

@@ -17,7 +17,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
 from streambound.analyzer.algebra.syntax import conjuncts, is_placed
-from streambound.analyzer.algebra.window_functions import is_rank
+from streambound.analyzer.algebra.window_functions import Looks, is_rank, window_function
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -60,6 +60,10 @@ _ENDS = "give the step a condition that ends it, as in WHERE depth < 10"
 _RUNS = (
     "number the runs as they begin: LAG({0}) OVER ({1}) AS before in a subquery, then "
     "SUM(CASE WHEN {0} <=> before THEN 0 ELSE 1 END) OVER ({1}) AS {2}, and MAX({0}) … GROUP BY {3}"
+)
+_AHEAD = (
+    "the next row may come at any time: say until when it counts, LEAD({0}) OVER (…) AS following and WHERE following "
+    "<= {0} + INTERVAL 1 DAY; or take LAG, of the row before"
 )
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _MADE = re.compile(r"\b_[a-z]+\d+\b")
@@ -194,7 +198,8 @@ class _Findings(Struct, frozen=True):
                 for one in written(tree, place, self.views):
                     found = self._violation(state, words, one)
                     yield replace(
-                        found, help=self._without_number(tree, place) or self._runs(tree, place) or found.help
+                        found,
+                        help=self._without_number(tree, place) or self._runs(tree, place) or _ahead(tree) or found.help,
                     )
 
     def _without_number(self, tree: nodes.Tree, place: int) -> str:
@@ -300,6 +305,14 @@ def _made_of(tree: nodes.Tree) -> nodes.Tree:
     while isinstance(tree, nodes.Alias | nodes.Filter | nodes.Project):
         tree = tree.input
     return tree
+
+
+def _ahead(tree: nodes.Tree) -> str:
+    """Advice for groups of rows that change with the next one of their partition."""
+    below = _made_of(tree.input) if isinstance(tree, nodes.Aggregate) else tree
+    calls = below.calls if isinstance(below, nodes.Over) else ()
+    leads = (one for one in calls if window_function(one).looks is Looks.AHEAD and one.order)
+    return next((_AHEAD.format(one.order[0].value.text) for one in leads), "")
 
 
 def _remembered(call: nodes.AggregateCall, given: OperatorView) -> Places:

@@ -147,7 +147,8 @@ def steps_of(node: TreeNode) -> Iterator[PathStep]:
         facts = columns[column]
         low, high = facts.values.ends
         limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
-        limits += [(t.source, t.low, t.high) for t in facts.times if not t.function and t.source != NOW]
+        times = [t for t in facts.times if t.source != NOW or isinstance(node.tree, nodes.Filter)]
+        limits += [(t.source, t.low, t.high) for t in times if not t.function]
         for source, least, most in limits:
             if most is not None:
                 yield PathStep(column, source, floor(most), column=column, source=source)

@@ -143,7 +143,7 @@ class CheckedFacts(Struct):
 
     def require_there(self, point: ClaimedPoint, node: PlanNode, known: Sequence[int]) -> None:
         """Raises an error where a point of a path may not be there."""
-        if point.source is not None and point.source not in SIDES:
+        if point.source is not None and point.source not in ("", *SIDES):
             found = sources(node)
             if point.source not in found or found[point.source].missing:
                 raise NotCheckedError("a path by a source that may be missing")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.analyzer.algebra.row_expressions import row_expression
-from streambound.analyzer.algebra.window_functions import looks_back
+from streambound.analyzer.algebra.window_functions import farthest_ahead, looks_back, operands
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -77,9 +77,7 @@ def _passed(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claim
     partitions = [claim.column in map(node.below.place_of, call.partition) for call in node.tree.calls]
     orders = [looks_back(c) and node.below.place_of(c.order[0].value) == claim.column for c in node.tree.calls]
     by = any(there) and all(one or order for one, order in zip(partitions, orders, strict=True))
-    if not only_adds(node) and not all(partitions) and not by:
-        raise RejectedError("rows of windows that change at other times")
-    return fact
+    return fact if only_adds(node) or all(partitions) or by else replace(fact, low=None)
 
 
 def _computed(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -115,10 +113,28 @@ def _window(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claim
     return replace(fact.moved(source, earlier, later), function=function)
 
 
+def _ahead(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
+    """LEAD of the time at which rows come: a row changes for the last time when the farthest row comes that it shows.
+
+    All functions over the row look back by that time, or ahead to rows of the same window.
+    """
+    below, tree = node.below, node.tree
+    if not isinstance(tree, nodes.Over) or claim.column < below.width or time.source or not only_grows(below):
+        raise RejectedError("a row ahead of what has none")
+    call, column = tree.calls[claim.column - below.width], facts.column_of(_first(claim))
+    back = [one for one in tree.calls if looks_back(one) and below.place_of(one.order[0].value) == column]
+    of = [below.place_of(one) for one in (*operands(call), *(one.value for one in call.order[:1]))]
+    if of != [column, column] or not facts.time(_first(claim), below, column).is_now:
+        raise RejectedError("a row ahead in another order, or not its time")
+    if not farthest_ahead(call, [one for one in tree.calls if one not in back]):
+        raise RejectedError("a row that changes after that")
+    return TimeFact("", 0, 0)
+
+
 def _path(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
     """How far a column is from a source's time, by paths there and back, or from another one's, of which a fact is."""
     kind, there = node.schema[claim.column].type, claim.present
-    if not isinstance(node.tree, nodes.Filter | nodes.Join) or not time.source:
+    if not isinstance(node.tree, nodes.Filter | nodes.Join if time.source else nodes.Filter):
         raise RejectedError("a path in what has no condition, or to no row's time")
     if claim.uses:
         fact = facts.time(claim.uses[0], node, claim.column)
@@ -230,6 +246,7 @@ _RULES: Mapping[str, TimeRule] = MappingProxyType({
     "passed": _passed,
     "computed": _computed,
     "window": _window,
+    "ahead": _ahead,
     "path": _path,
     "equal": _equal,
     "latest": _latest,

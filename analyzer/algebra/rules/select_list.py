@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 from sqlglot import exp
@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.algebra.value_sets import ANYTHING, between
 from streambound.analyzer.algebra.view_facts import (
+    NOW,
     ROW_BESIDE,
     ColumnFacts,
     TimePromise,
@@ -22,8 +23,16 @@ from streambound.analyzer.algebra.view_facts import (
     ViewFacts,
     ViewKind,
     added,
+    promises,
 )
-from streambound.analyzer.algebra.window_functions import Gives, is_beside, looks_back, operands, window_function
+from streambound.analyzer.algebra.window_functions import (
+    Gives,
+    farthest_ahead,
+    is_beside,
+    looks_back,
+    operands,
+    window_function,
+)
 
 
 def projected(tree: Project, given: OperatorInput) -> ViewFacts:
@@ -49,7 +58,7 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
         for call, column in zip(tree.calls, named[len(given.schema) :], strict=True)
     ]
     computed = [
-        replace(column, times=_of_row_beside(call, number, given))
+        replace(column, times=_of_row_beside(call, number, tree.calls, given))
         for number, (call, column) in enumerate(zip(tree.calls, computed, strict=True))
     ]
     state = 0 if given.is_static else found.rows
@@ -57,12 +66,17 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
         return replace(found, columns=(*given.columns, *computed), state=state)
     settled = range(len(given.columns)) if given.is_static else _settled(tree, given)
     columns = [
-        column if place in settled else other
-        for place, (column, other) in enumerate(zip(given.columns, without_now(given.columns), strict=True))
+        column if place in settled else replace(column, times=promises(map(_since, column.times)))
+        for place, column in enumerate(given.columns)
     ]
     closes = any(one.closing is not None for one in columns)
     change = unless_static(found, ViewKind.CLOSING if closes else ViewKind.CHANGING)
     return ViewFacts(change, found.keys, found.rows, (*columns, *computed), state).settled
+
+
+def _since(time: TimePromise) -> TimePromise:
+    """What holds when a row is changed later than by itself."""
+    return replace(time, low=None) if time.source == NOW else time
 
 
 def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
@@ -79,12 +93,19 @@ def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
     return frozenset(place for place in found if place in in_all or not given.columns[place].values.null)
 
 
-def _of_row_beside(call: WindowCall, number: int, given: OperatorInput) -> Times:
-    """LAG or LEAD of the window's time of arrival is the time of another row, as of a source of its own."""
+def _of_row_beside(call: WindowCall, number: int, calls: Sequence[WindowCall], given: OperatorInput) -> Times:
+    """LAG or LEAD of the window's time of arrival is the time of another row, as of a source of its own.
+
+    A row changes for the last time when the farthest row comes that it looks ahead to, whose time it has then.
+    """
     of = operands(call) if is_beside(call) else ()
     column = _column(of[0], given) if of else None
     timed = column is not None and column.newest and bool(call.order) and _column(call.order[0].value, given) == column
-    return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0),) if timed and len(of) == 1 else ()
+    if not timed or len(of) > 1:
+        return ()
+    ahead = [one for one in calls if not _looks_back(one, given)]
+    last = given.facts.change is ViewKind.APPEND_ONLY and farthest_ahead(call, ahead)
+    return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0), *((TimePromise(NOW, 0, 0),) if last else ()))
 
 
 def _place(scalar: Scalar, given: OperatorInput) -> int | None:
