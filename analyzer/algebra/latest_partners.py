@@ -31,27 +31,34 @@ _COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def may_have_latest(node: exp.Select) -> bool:
-    """Whether the first join of a SELECT may be with the latest row."""
-    return any(
-        join.method == "ASOF" or isinstance(join.this, exp.Lateral) for join in (node.args.get("joins") or [])[:1]
-    )
+    """Whether a join of a SELECT may be with the latest row."""
+    return any(map(_may_be, node.args.get("joins") or []))
+
+
+def _may_be(join: exp.Join) -> bool:
+    return join.method == "ASOF" or isinstance(join.this, exp.Lateral)
 
 
 def with_latest(node: exp.Select, columns: ColumnsOf, fresh: Callable[[str], str]) -> exp.Select | None:
-    """The SELECT without its first join, which is with the latest row of the other side; None where it is no such.
+    """The SELECT without its first join with the latest row of another entry of FROM; None where it has no such.
 
+    A join before it of other rows does not change which row is the latest:
+    ``S JOIN U ON … ASOF JOIN T ON T.k = S.k AND T.ts <= S.ts`` is ``(S ASOF JOIN T …) AS S JOIN U ON …``.
     ``fresh`` makes a name one that no column has.
     """
-    join, first = node.args["joins"][0], node.args["from_"].this
+    number, join = next((n, one) for n, one in enumerate(node.args["joins"]) if _may_be(one))
     asked = _asked(join, columns)
-    if asked is None or not first.alias_or_name:
+    place = None if asked is None else _entry(node, number, asked)
+    if asked is None or place is None:
         return None
+    first = node.args["from_"].this if place < 0 else node.args["joins"][place].this
     named = {column.name.lower() for column in node.find_all(exp.Column)}
+    named |= {name.name.lower() for one in node.args["joins"] for name in one.args.get("using") or ()}
     outer = tuple(column for column in columns(first) if column.name.lower() in named)
     asked = replace(asked, items={name: one for name, one in asked.items.items() if name.lower() in named})
     found = _Latest(first, outer, asked, columns(asked.rows), fresh)
     made = found.made() if found.read() else None
-    return None if made is None else found.select(node, made)
+    return None if made is None else found.select(node, made, number, place)
 
 
 class _Asked(Struct):
@@ -67,6 +74,18 @@ class _Asked(Struct):
     order: list[exp.Expr]
     inner: bool
     inside: bool
+
+
+def _entry(node: exp.Select, number: int, asked: _Asked) -> int | None:
+    """The join before that one, or -1 for FROM, whose rows are asked for their latest partners; None for no such."""
+    before = node.args["joins"][:number]
+    names = [one.this.alias_or_name.lower() for one in (node.args["from_"], *before)]
+    mine = {asked.alias.lower(), asked.rows.alias_or_name.lower(), ""}
+    tables = {column.table.lower() for part in asked.parts for column in part.find_all(exp.Column)} - mine
+    found = [n for n, name in enumerate(names, -1) if name and name in (tables or names[:1])]
+    inner = [not one.side and (one.kind or "INNER") in ("INNER", "CROSS") for one in before]
+    kept = all(one.side in ("", "LEFT") and not one.method for one in before)
+    return found[0] if len(found) == 1 and kept and (found[0] < 0 or inner[found[0]]) else None
 
 
 def _asked(join: exp.Join, columns: ColumnsOf) -> _Asked | None:
@@ -204,11 +223,12 @@ class _Latest(Struct):
         taken = {one.name.lower() for one in self.outer}
         return name if name.lower() not in taken else self.fresh(f"_{self.asked.alias}_{name}")
 
-    def select(self, node: exp.Select, made: exp.Subquery) -> exp.Select | None:
-        """The SELECT over these rows; None where it names them in a way that has no such other name."""
+    def select(self, node: exp.Select, made: exp.Subquery, number: int, place: int) -> exp.Select | None:
+        """The SELECT over these rows, in place of an entry, without a join; None where it names them otherwise."""
         node, parent = node.copy(), node.parent
-        node.args["from_"].set("this", made)
-        node.set("joins", node.args["joins"][1:])
+        joins = node.args["joins"]
+        entry = node.args["from_"] if place < 0 else joins[place]
+        node.set("joins", [one for n, one in enumerate(joins) if n != number])
         node.parent = parent
         alias, called = self.asked.alias.lower(), {name.lower(): self._called(name) for name in self.asked.items}
         mine = {one.name.lower() for one in self.outer}
@@ -228,6 +248,7 @@ class _Latest(Struct):
                     other.this.meta.update(column.this.meta)
                     is_item = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
                     column.replace(exp.alias_(other, column.name, quoted=True) if is_item else other)
+        entry.set("this", made)
         return node
 
     def _over(self, call: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:

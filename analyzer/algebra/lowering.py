@@ -92,7 +92,7 @@ _PLACES = "leave it out: it says where rows are, and not which"
 _BEFORE = "make the rows before the stream is read, and declare their columns"
 _HELP = {
     "NATURAL JOIN": "name the columns that both have in USING (…)",
-    "ASOF JOIN": "write it first, ON T.k = S.k AND T.ts <= S.ts, with the columns that are shown; or JOIN R FOR "
+    "ASOF JOIN": "write it ON T.k = S.k AND T.ts <= S.ts, with the columns that are shown; or JOIN R FOR "
     "SYSTEM_TIME AS OF S.ts, where R is a relation that changes",
     "SORT BY": _PLACES, "CLUSTER BY": _PLACES, "DISTRIBUTE BY": _PLACES, "LATERAL VIEW": _BEFORE,
     "TABLESAMPLE": "keep some values of a key instead: WHERE pmod(hash(id), 10) = 0",
