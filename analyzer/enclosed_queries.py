@@ -18,14 +18,14 @@ from streambound.analyzer.syntax_errors import syntax_error
 _QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.TABLE, TokenType.VALUES)
 """What the query of an INSERT may start with, beside a SEQ block."""
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
-_OBJECTS = ("TABLE", "VIEW")
+_OBJECTS = ("TABLE", "VIEW", "STREAM")
 _MODIFIERS = (
     "OR", "REPLACE", "REFRESH", "TEMPORARY", "TEMP", "GLOBAL", "PRIVATE", "EXTERNAL", "MATERIALIZED", "STREAMING",
     "LIVE", "LAZY",
 )  # fmt: skip
 """Words between CREATE and what is created."""
-_UP_TO_DATE = ("LIVE", "MATERIALIZED", "STREAMING")
-"""Those of what a query is run for again and again."""
+_UP_TO_DATE = ("LIVE", "MATERIALIZED", "STREAMING", "STREAM")
+"""Words of what a query is run for again and again."""
 _IF_NOT_EXISTS = ("IF", "NOT", "EXISTS")
 _WITHOUT_QUERY = (
     "ADD", "ALTER", "ANALYZE", "BEGIN", "CACHE", "CALL", "CLEAR", "COMMENT", "COMMIT", "CREATE", "DECLARE", "DELETE",
@@ -90,7 +90,7 @@ def _created(source: SourceText, chunk: Sequence[Token]) -> Enclosed | Diagnosti
         index += 1
     if index >= len(chunk) or _word(chunk[index]) not in _OBJECTS:
         return None
-    kept = any(_word(token) in _UP_TO_DATE for token in chunk[1:index])
+    kept = any(_word(token) in _UP_TO_DATE for token in chunk[1 : index + 1])
     is_view, index = _word(chunk[index]) == "VIEW", index + 1
     view = ViewOf.RESULTS if kept else ViewOf.QUERY if is_view else ViewOf.NOTHING
     if tuple(_word(token) for token in chunk[index : index + 3]) == _IF_NOT_EXISTS:

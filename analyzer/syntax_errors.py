@@ -23,6 +23,7 @@ _AFTER_LIST = (TokenType.FROM, TokenType.WHERE, TokenType.R_PAREN, TokenType.UNI
 _MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
 _EXPECTING = re.compile(r"Expecting (\S+)")
 _TABLE = "Expected table name"
+_WITHIN = "write the window in ON: ON p.k = r.k AND p.ts BETWEEN r.ts - INTERVAL 1 HOUR AND r.ts + INTERVAL 1 HOUR"
 _IN_ON = "compare the times in ON, too: S ASOF JOIN T ON T.k = S.k AND T.ts <= S.ts"
 
 
@@ -120,6 +121,8 @@ def _message(description: str, chunk: Sequence[Token], index: int) -> str:
 
 def _did_you_mean(token: Token) -> str:
     """A keyword that a name resembles and may have been meant to be."""
+    if token.text.upper() == "WITHIN":
+        return _WITHIN
     if token.token_type is not TokenType.VAR or token.text.upper() in _KEYWORDS:
         return ""
     similar = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)

@@ -31,6 +31,7 @@ from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.syntax import null_of
 from streambound.analyzer.algebra.window_functions import is_running_count
 from streambound.analyzer.codes import Code
+from streambound.analyzer.expressions.registry import is_elsewhere, refusal
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.toml_reader import suggest
@@ -291,6 +292,10 @@ class SelectList(Struct):
             if is_made(column) or not meant or any(found in grouped for found in meant):
                 continue
             self._known(keys, given)
+            call = column.find_ancestor(exp.Anonymous)
+            if call is not None and is_elsewhere(call.name.lower()):
+                message, help = refusal(call.name.lower(), call.name) or ("", "")
+                raise self.positions.finding(Code.UNSUPPORTED, message, call, help)
             message = f"{column.sql('spark')} has no one value in a group of rows"
             raise self.positions.finding(Code.UNSUPPORTED, message, column, "add it to GROUP BY, or aggregate it")
 

@@ -64,6 +64,10 @@ _ELSEWHERE = {
     "date_bin": "GROUP BY window(ts, '5 minutes'), and show window.start",
     "split_index": "write split(x, '/')[3]",
     "proctime": "name the stream's time",
+    "latest_by_offset": "write MAX_BY(x, ts), by the stream's time",
+    "earliest_by_offset": "write MIN_BY(x, ts), by the stream's time",
+    "topk": "number the rows in a subquery, ROW_NUMBER() OVER (PARTITION BY … ORDER BY x DESC) AS n, and WHERE n <= 3",
+    "histogram": "count each value by itself: GROUP BY x, too, and COUNT(*)",
 }
 """What to write instead of functions that other systems have."""
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
@@ -78,6 +82,11 @@ def is_of_spark(name: str) -> bool:
     """Whether SQL has a function of that name, in small letters."""
     of_rows = (BY_NAME, OTHER_FUNCTIONS, _OTHER_VALUE, _SEVERAL_ROWS, _AGGREGATES, _WINDOWS, _BUCKETS, _ELSEWHERE)
     return any(name in names for names in of_rows)
+
+
+def is_elsewhere(name: str) -> bool:
+    """Whether another system has a function of that name, in small letters, and SQL says it otherwise."""
+    return name in _ELSEWHERE
 
 
 def refusal(name: str, shown: str) -> tuple[str, str] | None:
