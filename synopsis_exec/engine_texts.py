@@ -33,13 +33,8 @@ def with_engine(job: spec.JobSpec) -> spec.JobSpec:
         streams=tuple(replace(table, derived=derived(table)) for table in job.streams),
         relations=tuple(replace(table, derived=derived(table)) for table in job.relations),
         queries=tuple(_query(query, derived(query.relation), views) for query in job.queries),
-        computed=None if job.computed is None else _results(job.computed, job.columns),
+        plan=replace(job.plan, operators=tuple(map(_operator, job.plan.operators))),
     )
-
-
-def circuit_with_engine(plan: CircuitPlan) -> CircuitPlan:
-    """A circuit whose expressions have a text for DuckDB, if there is one."""
-    return replace(plan, operators=tuple(map(_operator, plan.operators)))
 
 
 def _view(relation: spec.Relation) -> dict[str, DataType]:
@@ -137,12 +132,6 @@ def _periods(plan: SlicePlan) -> SlicePlan:
         case SliceFilter() | SliceJoin():
             return replace(plan, engine=_condition(plan.given, plan.condition))
     return plan
-
-
-def _results(computed: spec.ResultColumns, columns: Sequence[spec.TableColumn]) -> spec.ResultColumns:
-    given = tuple((column.name, column.type) for column in computed.columns)
-    engine = _texts(given, computed.expressions, [column.type for column in columns])
-    return replace(computed, engine=engine, engine_where=_condition(given, computed.where))
 
 
 def _condition(given: NamedTypes, where: str) -> str:

@@ -7,25 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from typing import Any
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.user_functions import UserFunction
 from streambound.analyzer.version import __version__
-from streambound.criteria.certificate import certificate
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, sink_specs, tests_of
-from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
+from streambound.synopsis_exec.engine_texts import with_engine
 from streambound.synopsis_exec.placement import placement
 from streambound.synopsis_exec.plan_ir import Input, JobPlan, Plan
-from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
+from streambound.synopsis_exec.sql_blocks import circuit_of_joins
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 from streambound_runtime.text import printed
@@ -40,16 +38,12 @@ def job_spec(plan: JobPlan, forced: str | None = None, tick: str = BATCH) -> spe
     if isinstance(plan, PlannedCircuit):
         declared = partial(declared_table, relations=relations)
         tables = [_judged(declared(item), plan.judged.get(item.name, ())) for item in plan.inputs]
-        runs, computed = circuit_with_engine(plan.circuit), None
-        texts = (printed(runs.operators), *(item.query for item in plan.computed))
-        layout = sha256("\n".join(texts).encode()).hexdigest()
+        runs = plan.circuit
     else:
         assert isinstance(plan, Plan), "there are no others"
         declared = partial(_declared, plan, relations)
         tables = [declared(item) for item in plan.inputs]
-        kept, layout = plan.kept, layout_sha256(plan)
-        runs = circuit_of_block(synopsis_plan(plan), bound_formula(plan), types_of((*plan.inputs, *plan.computed)))
-        computed = None if kept is None else spec.ResultColumns(_columns(kept.columns), kept.expressions)
+        runs = circuit_of_joins(plan)
     job = spec.JobSpec(
         plan.name,
         __version__,
@@ -58,9 +52,8 @@ def job_spec(plan: JobPlan, forced: str | None = None, tick: str = BATCH) -> spe
         _columns(plan.columns),
         plan.time_type.name,
         replace(runs, by_timestamp=tick == TIMESTAMP),
-        spec.Saved(plan.query_sha256, plan.contract_sha256, layout),
+        spec.Saved(plan.query_sha256, plan.contract_sha256, _states_sha256(plan, runs)),
         *sink_specs(plan.sink),
-        computed,
         tuple(_computed(item, declared(item), relations) for item in plan.computed),
         plan.quarantine,
     )
@@ -117,17 +110,9 @@ def _columns(columns: tuple[Column, ...]) -> tuple[spec.TableColumn, ...]:
     return tuple(spec.TableColumn(column.name, column.type.name) for column in columns)
 
 
-_LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
-
-
-def layout_sha256(plan: Plan) -> str:
-    """A hash of what the tables store, and in which order: a state that was saved with another hash cannot be read."""
-    found = certificate(plan.bound, plan.distinct)
-    layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
-    said: list[Any] = [plan.distinct, layout]
+def _states_sha256(plan: JobPlan, runs: CircuitPlan) -> str:
+    """A hash of the operators and of what they read: a state that was saved with another hash cannot be read."""
     items = (*plan.inputs, *plan.computed)
-    if derived := [[item.name, c.name, c.expression, c.type.name] for item in items for c in item.derived]:
-        said.append(derived)
-    if plan.computed:
-        said.append([[item.name, item.query] for item in plan.computed])
-    return sha256(json.dumps(said).encode()).hexdigest()
+    derived = (f"{item.name}.{one.name}: {one.expression}, {one.type.name}" for item in items for one in item.derived)
+    texts = (printed(runs.operators), *derived, *(item.query for item in plan.computed))
+    return sha256("\n".join(texts).encode()).hexdigest()

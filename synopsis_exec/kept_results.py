@@ -54,10 +54,6 @@ class KeptResults:
         """The columns of a match that the plan gives."""
         return tuple(slot.column for slot in self.slots)
 
-    def place_of(self, place: int) -> int:
-        """Where a column of the result that is kept as it is stands among the kept ones."""
-        return next(number for number, slot in enumerate(self.slots) if slot.place == place)
-
     def outputs(self, branch: Branch) -> tuple[Output, ...]:
         """The select list of a branch as the plan keeps it."""
         return tuple(Output(slot.column.name, self._value(branch, slot), branch.span) for slot in self.slots)

@@ -93,10 +93,7 @@ class MadeOperators:
 
     def planned(self, part: BlockPart, best: bool = False) -> tuple[Plan, SynopsisPlan]:
         """A block's plan, and its synopsis."""
-        repeats = best or part.query.distinct
-        plan = planned(
-            structs.replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats
-        )
+        plan = planned(structs.replace(part.query, name=part.name), part.split, part.bound, self.catalog)
         name = part.name if plan.kept is None else f"{part.name} rows"
         types = engine_types(part.columns if plan.kept is None else plan.kept.columns)
         synopsis = replace(synopsis_plan(plan), name=name, types=types)
@@ -196,7 +193,7 @@ class MadeOperators:
         The ``part`` is the inner join, and ``alone`` is each side by its own conditions; columns are the part's.
         """
         query = structs.replace(part.query, name=part.name)
-        plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
+        plan = planned(query, part.split, part.bound, self.catalog)
         joint = synopsis_plan(plan).branches[0]
         assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"
         lowering = BranchLowering(plan, plan.branches[0])
@@ -273,9 +270,9 @@ class MadeOperators:
 def is_scan(synopsis: SynopsisPlan) -> bool:
     """Whether a block's results are columns of one stream's rows, which are only tested, without any arithmetic.
 
-    Of a set whose results may come again nobody asks how often they do.
+    Of a set nobody asks how often its results come.
     """
-    if (synopsis.distinct and not synopsis.repeats) or synopsis.sums or len(synopsis.branches) != 1:
+    if synopsis.sums or len(synopsis.branches) != 1:
         return False
     (branch,) = synopsis.branches
     if len(branch.scans) != 1 or branch.relations or branch.tables or len(branch.transitions) != 1:

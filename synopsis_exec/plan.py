@@ -48,11 +48,8 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
     return replace(plan, inputs=tuple(judged_by(item, contracts.get(item.name)) for item in plan.inputs))
 
 
-def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, repeats: bool = False) -> Plan:
-    """The plan of a query, or of a block of one, with tables of these sizes; raises NotExecutableError.
-
-    The block of a set that ``repeats`` does not remember what it has returned.
-    """
+def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog) -> Plan:
+    """The plan of a query, or of a block of one, with tables of these sizes; raises NotExecutableError."""
     results = columns_of(query)
     kept = kept_results([part.synopsis.facts.branch for part in sizes.branches], results)
     each = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
@@ -95,7 +92,6 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         functions=catalog.functions,
         kept=kept,
         sums=query.sums,
-        repeats=repeats,
         order=query.order,
     )
 

@@ -275,7 +275,7 @@ class Plan(JobPlan):
     """The plan of a select-project-join query.
 
     ``stamp`` says when a set's results are forgotten. ``kept`` is of what results are computed. Of a block below an
-    aggregate, results carry ``sums``, or the set ``repeats`` what it has returned. ``order`` as of `Query`.
+    aggregate, results carry ``sums``. ``order`` as of `Query`.
     """
 
     distinct: bool
@@ -285,7 +285,6 @@ class Plan(JobPlan):
     counters: Counters = Counters.BIGINT
     kept: KeptResults | None = None
     sums: tuple[str, ...] = ()
-    repeats: bool = False
     order: str = ""
 
     @property

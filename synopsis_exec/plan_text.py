@@ -23,10 +23,8 @@ def plan_text(plan: JobPlan) -> str:
     lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
     lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
     lines += [f"  placement: {job.placement.where}, because {job.placement.because}", ""]
-    block = job.plan.operators[-1]
-    return "\n".join(
-        [*lines, printed(block.synopsis if isinstance(plan, Plan) and isinstance(block, SqlBlock) else job.plan)]
-    )
+    runs = job.plan.operators if isinstance(plan, Plan) else [job.plan]
+    return "\n".join([*lines, *(printed(one.synopsis if isinstance(one, SqlBlock) else one) for one in runs)])
 
 
 def computed_in_words(plan: JobPlan) -> list[str]:

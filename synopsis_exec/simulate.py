@@ -19,8 +19,9 @@ from streambound.analyzer.types import parse_type
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.arrow import delta_of, table_of
 from streambound_runtime.engine.block import SqlBlock, state_name
+from streambound_runtime.engine.first import SqlFirst
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, states_of
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit_plan import MapNode
@@ -94,15 +95,15 @@ def deltas_of(
 
 
 def tables_of(operator: Engine) -> dict[str, dict[Key, int]]:
-    """The tables of a block, by name, with their entries; a circuit of more operators has none."""
-    block = operator.plan.operators[-1]
-    if not isinstance(block, SqlBlock):
+    """The tables of a query of joins, by name, with their entries; circuits of other operators have none."""
+    block, *others = operator.plan.operators
+    if not isinstance(block, SqlBlock) or not all(isinstance(one, ComputedRows | SqlFirst) for one in others):
         return {}
     names = {state_name(number, place): table.name for number, branch in enumerate(block.synopsis.branches)
              for place, table in enumerate(branch.tables)}  # fmt: skip
     found, dumped = {}, operator.dump()
-    for state in block.states:
-        rows = dumped[f"{block.name}: {state.name}"].to_pylist()
+    for name, state in ((one.name, state) for one in (block, *others) for state in states_of(one)):
+        rows = dumped[f"{name}: {state.name}"].to_pylist()
         columns = [name for name in state.names if name not in (*block.weights.names, "there")]
         found[names.get(state.name, state.name)] = {
             tuple(_whole(row[name]) for name in columns): int(row.get("n", 1)) for row in rows

@@ -1,26 +1,44 @@
-"""A select-project-join block as operators of the engine."""
+"""Select-project-join blocks as operators of the engine, and a query of joins as a circuit of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from streambound.synopsis_exec.plan_ir import Input
+from streambound.analyzer.columns import Column
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import BlockTable
-from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.engine.first import SqlFirst
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
-from streambound_runtime.operators.circuit_plan import KeyMember
-from streambound_runtime.operators.formula import Formula
+from streambound_runtime.operators.circuit_plan import KeyMember, MapNode, NamedTypes
 from streambound_runtime.operators.plan import Subplan, SynopsisPlan, TableScan, Term
 
 Types = Mapping[str, str]
 """Columns' types in Spark SQL."""
 
 
-def circuit_of_block(synopsis: SynopsisPlan, bound: Formula, tables: Mapping[str, Types]) -> CircuitPlan:
-    """A block as the only operator of a circuit that keeps anything; ``tables`` are the types of what it reads."""
-    block = sql_block(synopsis, tables)
-    return CircuitPlan(synopsis.columns, bound, (block,), most=synopsis.most, distinct=synopsis.distinct)
+def circuit_of_joins(query: Plan) -> CircuitPlan:
+    """A query's joins, what is computed of each of their results, and of a set which results have come."""
+    computed = ["computed"] if query.kept is not None else []
+    names = ["matches", *computed, "result"] if query.distinct else [*(["matches"] if computed else []), "result"]
+    types = tuple(engine_type(column.type.name) for column in query.columns)
+    synopsis = replace(synopsis_plan(query), name=names[0])
+    operators: list[EngineOperator] = [sql_block(synopsis, types_of((*query.inputs, *query.computed)))]
+    if query.kept is not None:
+        given, made = _named(query.kept.columns), _named(query.columns)
+        operators.append(ComputedRows(MapNode(names[1], names[0], given, made, query.kept.expressions), types, True))
+    if query.distinct:
+        time, lag = (None, 0) if query.stamp is None else (query.stamp.place, query.stamp.lag)
+        operators.append(SqlFirst(names[-1], (names[-2],), types, time, lag))
+    columns = tuple(column.name for column in query.columns)
+    return CircuitPlan(columns, bound_formula(query), tuple(operators), most=synopsis.most)
+
+
+def _named(columns: Iterable[Column]) -> NamedTypes:
+    return tuple((column.name, column.type.name) for column in columns)
 
 
 def sql_block(

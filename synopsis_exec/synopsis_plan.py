@@ -23,17 +23,8 @@ def synopsis_plan(query: Plan) -> plan.SynopsisPlan:
         _branches(query),
         query.distinct,
         query.counters.most,
-        _forgetting(query),
         query.sums,
-        query.repeats,
     )
-
-
-def _forgetting(query: Plan) -> plan.Forgetting | None:
-    if query.stamp is None:
-        return None
-    place = query.stamp.place if query.kept is None else query.kept.place_of(query.stamp.place)
-    return plan.Forgetting(place, query.stamp.lag)
 
 
 def _branches(query: Plan) -> tuple[plan.Subplan, ...]:

@@ -19,7 +19,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
 from streambound.recheck.certificates.validate import faults
 from streambound.recheck.oracle.batch_sql import BatchSql
-from streambound.synopsis_exec.job_spec import layout_sha256
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from support.certificates import plain
 from support.choices import Choices, drawn
@@ -176,7 +176,7 @@ def _decided(sql: str, catalog: Mapping[str, Any]) -> Decision | None:
 
 def _layout(decision: Decision, catalog: Mapping[str, Any]) -> str | None:
     try:
-        return layout_sha256(make_plan(decision, catalog_from_mapping(catalog)))
+        return job_spec(make_plan(decision, catalog_from_mapping(catalog))).saved.tables
     except NotExecutableError:
         return None
 

@@ -67,9 +67,6 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
     for query in job.queries:
         if not query.engine:
             yield f"the relation {query.relation.name} is computed of others by Spark only"
-    if job.computed is not None:
-        made = job.computed
-        yield from _of_results([*made.expressions, made.where], [*made.engine, made.engine_where])
     for node in _nodes(job):
         match node:
             case MapNode() if node.picks is None:

@@ -9,6 +9,7 @@ from streambound_runtime.engine import (
     block,
     block_tables,
     counts,
+    first,
     group,
     join,
     join_tree,
@@ -26,7 +27,7 @@ from streambound_runtime.sql_parts import WORDS
 
 _MODULES = (
     spec, promises, plan, formula, circuit_plan, asked_rows, period_plan, engine_plan, block, block_tables, counts,
-    group, join, join_tree, linear, over, recent, running, stream_join, stream_sides, period_job,
+    first, group, join, join_tree, linear, over, recent, running, stream_join, stream_sides, period_job,
 )  # fmt: skip
 NAMES: Mapping[str, Callable[..., object]] = {
     **WORDS,

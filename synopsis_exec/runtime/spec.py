@@ -147,21 +147,6 @@ class RelationQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultColumns:
-    """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
-
-    ``expressions`` are Spark SQL over these, one for each column of a result, ``where`` a condition is true. ``engine``
-    and ``engine_where`` are the same in DuckDB's SQL, empty where it does not compute that as Spark does.
-    """
-
-    columns: tuple[TableColumn, ...]
-    expressions: tuple[str, ...]
-    where: str = ""
-    engine: tuple[str, ...] = ()
-    engine_where: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SinkSpec:
     """A destination of results or bad rows: one of Spark's formats with path and options, a table, or a function.
 
@@ -237,11 +222,10 @@ class Placement:
 class JobSpec:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
-    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
-    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``,
-    ``functions`` those of the user's own that expressions call. With a ``key``, columns in which no two results agree,
-    a batch's results are upserts: of each key that changed the row that there is now, or that there is none. What is
-    ``told`` beside results are punctuations.
+    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. ``queries`` are relations
+    that are computed of ``relations``, ``functions`` those of the user's own that expressions call. With a ``key``,
+    columns in which no two results agree, a batch's results are upserts: of each key that changed the row that there is
+    now, or that there is none. What is ``told`` beside results are punctuations.
     """
 
     name: str
@@ -254,7 +238,6 @@ class JobSpec:
     saved: Saved
     sink: SinkSpec | None = None
     quarantine: SinkSpec | None = None
-    computed: ResultColumns | None = None
     queries: tuple[RelationQuery, ...] = ()
     quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
     placement: Placement = Placement()

@@ -24,8 +24,6 @@ from streambound_runtime.operators import plan
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.placement.on_driver import operator_of, rows_computed
-from streambound_runtime.placement.result_rows import batch_of, deltas_of, of_plan, without_time
-from streambound_runtime.placement.results_in_process import first_of_set_in_process, results_in_process
 from streambound_runtime.reading.computing import DerivingDecoder, decoder_of
 from streambound_runtime.spec import Derived, JobSpec, Relation, Stream, TableColumn
 from support.jobs import job_of
@@ -261,16 +259,16 @@ def streambound_job(sql: str, unbounded: bool = True) -> JobSpec:
 
 
 def test_results_of_several_rows_and_those_of_a_set() -> None:
-    job = job_of("SELECT S.a + R.k AS n FROM S, R WHERE S.a >= R.k", CATALOG)
-    assert job.computed is not None
-    names = tuple(column.name for column in of_plan(job).columns)
-    given = batch_of(of_plan(job), delta_of([(1, 1, (1, 2)), (1, 1, (2, 1)), (2, 3, (None, 1))], names))
-    (found,) = deltas_of(results_in_process(job, [given]), job)
-    assert rows_of(found) == [(1, 2, (3,)), (2, 3, (None,))]
-    before = without_time(batch_of(of_plan(job), delta_of([(1, 1, (0, 3))], names)))
-    later = batch_of(of_plan(job), delta_of([(5, 1, (1, 2)), (5, 1, (2, 2)), (7, 1, (3, 1))], names))
-    (found,) = deltas_of(first_of_set_in_process(job, [later, before]), job)
-    assert rows_of(found) == [(5, 1, (4,))]
+    sql = "SELECT {}S.a + R.k AS n FROM S, R WHERE S.a >= R.k AND S.a <= 3 AND R.k BETWEEN 1 AND 2"
+    relations = {"R": pa.table({"k": [1, 2]})}
+    ticks = [[(1, 1, (2,)), (2, 1, (3,)), (3, 1, (2,))], [(5, 1, (1,)), (6, 1, (3,))]]
+    found = {}
+    for kind in ("", "DISTINCT "):
+        job = job_of(sql.format(kind), CATALOG)
+        operator = operator_of(job, relations)
+        found[kind] = [rows_of(operator.step({"S": delta_of(rows, ("a",))})) for rows in ticks]
+    assert found[""][0] == [(1, 1, (3,)), (1, 1, (4,)), (2, 1, (4,)), (2, 1, (5,)), (3, 1, (3,)), (3, 1, (4,))]
+    assert found["DISTINCT "] == [[(1, 1, (3,)), (1, 1, (4,)), (2, 1, (5,))], [(5, 1, (2,))]]
 
 
 # --- what keeps a job from running without Spark ----------------------------------------------------------------------

@@ -14,9 +14,10 @@ from hypothesis import assume, given
 from streambound.criteria import bound as bound_module
 from streambound.criteria import least_bound as least_bound_module
 from streambound.synopsis_exec.simulate import operator_of_circuit, relation_tables, tables_of
-from streambound.synopsis_exec.sql_blocks import circuit_of_block
+from streambound.synopsis_exec.sql_blocks import sql_block
 from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators import formula, plan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.formula import value
@@ -221,7 +222,8 @@ ONE = plan.SynopsisPlan(
 
 
 def engine(data: plan.SynopsisPlan) -> Engine:
-    return operator_of_circuit(circuit_of_block(data, 0, {"S": {"a": "bigint", "ts": "bigint"}}), {})
+    block = sql_block(data, {"S": {"a": "bigint", "ts": "bigint"}})
+    return operator_of_circuit(CircuitPlan(data.columns, 0, (block,)), {})
 
 
 def test_too_many_duplicates_are_an_error() -> None:

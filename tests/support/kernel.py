@@ -70,7 +70,7 @@ class Kernel:
         """Let every entry of a table stand for so many rows."""
         import pyarrow as pa
 
-        block, state = self.operator.plan.operators[-1], self.dump()
+        block, state = self.operator.plan.operators[0], self.dump()
         assert isinstance(block, SqlBlock)
         (name,) = (
             f"{block.name}: {state_name(number, place)}"

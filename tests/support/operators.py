@@ -14,8 +14,7 @@ import pyarrow as pa
 from streambound.analyzer.expressions.values import derived_value
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
-from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
+from streambound.synopsis_exec.sql_blocks import circuit_of_joins
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.tables import VARCHAR, engine_type
 from streambound_runtime.operators.delta import Delta
@@ -38,9 +37,7 @@ class Step:
 
 def operator_of(plan: Plan, relations: Mapping[str, list[Row]], by_timestamp: bool = False) -> Engine:
     """A new operator."""
-    tables = types_of((*plan.inputs, *plan.computed))
-    circuit = circuit_of_block(synopsis_plan(plan), bound_formula(plan), tables)
-    return operator_of_circuit(replace(circuit, by_timestamp=by_timestamp), relations)
+    return operator_of_circuit(replace(circuit_of_joins(plan), by_timestamp=by_timestamp), relations)
 
 
 def steps(

@@ -129,7 +129,7 @@ def test_equality_joins_look_up() -> None:
     rows = [{"a": a, "b": b, "s": None, "ts": ts} for ts, (a, b) in enumerate([(1, 2), (1, 3), (2, 2), (1, 2)])]
     found = steps(sql, {"T": rows, "S": stream((9, 1), (10, 7))})
     assert returned(found) == {9: [((1, 2), 2), ((1, 3), 1)]}
-    (branch,) = job_of(sql).plan.operators[-1].synopsis.branches
+    (branch,) = job_of(sql).plan.operators[0].synopsis.branches
     assert [name for t in branch.transitions for join in t.joins for name, _ in join.equal] == ["t_a"]
 
 

@@ -8,7 +8,7 @@ multiplies these one by one (Budiu et al., *DBSP*, §7.2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from streambound_runtime.engine.block_joins import LONG_AGO, BranchSql
@@ -27,9 +27,6 @@ from streambound_runtime.engine.tables import (
 )
 from streambound_runtime.operators.plan import Table
 
-RESULTS = "results"
-"""The state of the results that a set has returned."""
-
 
 @dataclass(frozen=True, slots=True)
 class SqlBlock(BlockTables):
@@ -40,14 +37,12 @@ class SqlBlock(BlockTables):
 
     @property
     def states(self) -> tuple[StateTable, ...]:
-        """The tables of all branches; of a set that does not repeat them, the results that it has returned."""
-        found = [self._state(number, place) for number, branch in enumerate(self.synopsis.branches)
-                 for place in range(len(branch.tables))]  # fmt: skip
-        if self.synopsis.distinct and not self.synopsis.repeats:
-            gone = self.synopsis.forgetting
-            expired = "" if gone is None else f"c{gone.place} + {gone.lag} <= {CLOSED}"
-            found.append(StateTable(RESULTS, self.result_columns, expired, self.key_names))
-        return tuple(found)
+        """The tables of all branches."""
+        return tuple(
+            self._state(number, place)
+            for number, branch in enumerate(self.synopsis.branches)
+            for place in range(len(branch.tables))
+        )
 
     def _state(self, number: int, place: int) -> StateTable:
         branch = self.synopsis.branches[number]
@@ -73,21 +68,18 @@ class SqlBlock(BlockTables):
             steps += one.arrived()
             results += one.results(steps)
         windows = [one.window for one in branches if one.window is not None]
-        found = self._results(at, results)
-        if windows:
-            by_spans = self._results(at, [part for one in branches for part in one.results(steps, True)])
-            pairs = zip(found, by_spans, strict=True)
-            found = [replace(one, longer=(min(windows), other.sql)) if one != other else one for one, other in pairs]
-        steps += found
+        found = self._results(results)
+        by_spans = [part for one in branches for part in one.results(steps, True)] if windows else []
+        longer = (min(windows), self._results(by_spans)) if windows else None
+        steps.append(TickStatement(found, at.delta, longer=longer))
         for one in branches:
             for place in range(len(one.branch.tables)):
                 one.log(place, steps)
                 steps += self._kept(at, one.number, place)
-        steps += [step for state in self.states if state.name == RESULTS for step in deleted(state, at)]
         return tuple(steps)
 
-    def _results(self, at: TickTables, parts: list[str]) -> list[TickStatement]:
-        """The results of all branches as one; of a set, those not returned before."""
+    def _results(self, parts: list[str]) -> str:
+        """The results of all branches as one, those of a timestamp that are equal as one row."""
         columns = self.result_columns
         width, names = len(self.synopsis.columns), [name for name, _ in columns]
         if not parts:
@@ -101,16 +93,9 @@ class SqlBlock(BlockTables):
             fits = f"CASE WHEN n <= {most} THEN n ELSE CAST({over} AS HUGEINT) END AS w"
             keys = [*places(width), "t"]
             once = self.weights.grouped(keys, rows)
-            return [TickStatement(f"SELECT {listed(shown, *sums, fits, 't')} FROM ({once})", at.delta)]
-        found, new = at.temporary("found"), at.temporary("new")
-        steps = [TickStatement(f"SELECT DISTINCT {listed(*names, 't')} FROM ({rows})", found)]
-        each = f"SELECT {listed(shown, 'CAST(count(*) AS HUGEINT) AS w', 't')} FROM {{}} GROUP BY ALL"
-        if self.synopsis.repeats:
-            return [*steps, TickStatement(each.format(found), at.delta)]
-        known = f"{found} f ANTI JOIN {at.state(RESULTS)} s ON {same(names, 'f', 's')}"
-        first = f"SELECT {listed(*names, 'min(t) AS t')} FROM {known} GROUP BY ALL"
-        steps += [TickStatement(first, new), TickStatement(each.format(new), at.delta)]
-        return [*steps, TickStatement(f"INSERT INTO {at.state(RESULTS)} SELECT {listed(*names)} FROM {new}")]
+            return f"SELECT {listed(shown, *sums, fits, 't')} FROM ({once})"
+        found = f"SELECT DISTINCT {listed(*names, 't')} FROM ({rows})"
+        return f"SELECT {listed(shown, 'CAST(count(*) AS HUGEINT) AS w', 't')} FROM ({found}) GROUP BY ALL"
 
     def _kept(self, at: TickTables, number: int, place: int) -> list[TickStatement]:
         """A table's entries with the additions; useless ones go, and those too old to be distinguished are merged."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.engine.arrow import consolidated, delta_of, in_order, narrowed, table_of
-from streambound_runtime.engine.block import RESULTS, SqlBlock
+from streambound_runtime.engine.arrow import consolidated, in_order, narrowed, table_of
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -251,14 +251,6 @@ class Engine:
         columns = tuple(columns or places(len(one.types)))
         some = self.session.size(self.tables[one.name].delta)
         return consolidated(self._table(name), columns) if some else no_rows([], columns)
-
-    def remembered(self) -> Delta:
-        """The results of a set, its only operator, that it has returned, as far as they may come again."""
-        block = self.plan.operators[-1]
-        assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
-        shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
-        rows = f"SELECT {listed('0::BIGINT AS t', *shown, '1 AS w')} FROM {self.tables[block.name].state(RESULTS)}"
-        return delta_of(self.session.read(rows), self.plan.columns)
 
     # --- state ------------------------------------------------------------------------------------------------------
 

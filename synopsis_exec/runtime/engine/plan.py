@@ -8,6 +8,7 @@ from typing import ClassVar
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.first import SqlFirst
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
@@ -90,6 +91,7 @@ SqlOperator = (
     | SqlUnion
     | SqlBucket
     | SqlCounts
+    | SqlFirst
     | SqlGroup
     | SqlJoin
     | SqlAsOf
@@ -130,7 +132,6 @@ class CircuitPlan:
     by_timestamp: bool = False
     final: bool = False
     most: int = 2**63 - 1
-    distinct: bool = False
     retracts: bool = False
     watched: tuple[EndedKeysNode, ...] = ()
     timed: bool = True

@@ -160,23 +160,11 @@ class Subplan:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
-    """When a set forgets a result: once a timestamp is closed that is by ``lag`` more than the column at a place.
-
-    That column is a time, and the same result cannot come again.
-    """
-
-    place: int
-    lag: int
-
-
-@dataclass(frozen=True, slots=True)
 class SynopsisPlan:
     """The synopsis of select-project-join branches.
 
     ``types`` are those of its results in the engine: of their ``columns``, then of the ``sums`` that they carry beside
-    how often they are there. A set that ``repeats`` does not remember what
-    it has returned: a result may come again.
+    how often they are there. A result of a set may come again, once at each timestamp.
     """
 
     name: str
@@ -185,9 +173,7 @@ class SynopsisPlan:
     branches: tuple[Subplan, ...]
     distinct: bool = False
     most: int = 2**63 - 1
-    forgetting: Forgetting | None = None
     sums: tuple[str, ...] = ()
-    repeats: bool = False
 
 
 def age(stream: int) -> str:

@@ -42,10 +42,8 @@ from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
     TIME,
     batch_of,
-    computed_above,
     facts,
     facts_of,
-    of_plan,
     results_of,
     schema_of,
 )
@@ -103,10 +101,9 @@ class InBuckets(OnExecutors):
             raise usage(f"{what}: give --checkpoint a directory that all machines share, or compile the query with "
                         "--placement driver")  # fmt: skip
         super().__init__(run)
-        self.job = computed_above(run.job)
         self.folder = str(store.folder / "buckets")
         limit = run.settings.limit
-        self.limit = value(self.job.plan.bound, run.relations) if limit is None else limit
+        self.limit = value(run.job.plan.bound, run.relations) if limit is None else limit
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Go on after a batch, whose state the buckets have."""
@@ -134,7 +131,7 @@ class InBuckets(OnExecutors):
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Fold every bucket: take in its rows, close timestamps, and keep its state."""
-        run, plan = self.run, of_plan(self.job)
+        run, plan = self.run, self.plan
         schema = schema_of(plan)
         if until == END and self.newest is not None:  # as far in all buckets, so that their entries add up
             until = self.newest + 1

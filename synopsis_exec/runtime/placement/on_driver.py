@@ -7,7 +7,7 @@ What operators compute of rows is one query a tick.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -16,7 +16,7 @@ from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.by_tick import RejectedRow
-from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
+from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, times_of
 from streambound_runtime.operators.ended_ranges import EndedPattern
 from streambound_runtime.operators.formula import Relations
@@ -28,25 +28,16 @@ from streambound_runtime.placement.result_rows import (
     TIME,
     WEIGHT,
     batch_of,
+    columns_of,
     computed,
     computing,
     deltas_of,
-    first_of_set,
-    in_order,
-    of_plan,
-    results_of_node,
-    without_time,
 )
-from streambound_runtime.placement.results_in_process import (
-    first_of_set_in_process,
-    made_in_process,
-    results_in_process,
-    upserts_in_process,
-)
+from streambound_runtime.placement.results_in_process import made_in_process, upserts_in_process
 from streambound_runtime.placement.state_owner import Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_punctuations, write_results
-from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,15 +103,13 @@ class OnDriver:
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             write = partial(self._write, changes if self.job.key else file)
             if deltas := {} if until is None else self.open.closed(until):
-                before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
-                found = self.operator.step(deltas)
-                results = write(found, before)
+                results = write(self.operator.step(deltas))
                 closed = len(times_of(deltas.values()))
                 highest = max(highest, self.operator.peak)
                 refused, ended = self.operator.rejected, self.operator.passed
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history, self.operator.beyond())
-            results += write(self.operator.step({}, until, last), None)
+            results += write(self.operator.step({}, until, last))
             highest = max(highest, self.operator.peak)
             if changes:
                 results = self._write_upserts(file, changes)
@@ -129,15 +118,11 @@ class OnDriver:
         waiting = self.open.rows()
         return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since, told, taken, waiting)
 
-    def _write(self, to: TextIO | list[pa.RecordBatch], found: Delta, before: Delta | None) -> int:
-        """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines.
-
-        Those that become upserts are only taken down.
-        """
-        deltas = [found] if self.job.computed is None else self._computed(found, before)
+    def _write(self, to: TextIO | list[pa.RecordBatch], found: Delta) -> int:
+        """Write results; returns how many lines. Those that become upserts are only taken down."""
         if not isinstance(to, list):
-            return sum(write_results(to, self.job, delta, self.run.settings.multiplicity) for delta in deltas)
-        to += (batch_of(self.job, delta) for delta in deltas)
+            return write_results(to, self.job, found, self.run.settings.multiplicity)
+        to.append(batch_of(self.job, found))
         return 0
 
     def _write_upserts(self, file: TextIO, changes: Sequence[pa.RecordBatch]) -> int:
@@ -145,22 +130,6 @@ class OnDriver:
 
         rows = upserts_in_process(self.job, pa.Table.from_batches(changes).drop_columns([FACTS]))
         return sum(write_results(file, self.job, delta, "count") for delta in deltas_of(rows, self.job))
-
-    def _computed(self, found: Delta, before: Delta | None) -> Iterator[Delta]:
-        """The job's results of the plan's, in order."""
-        import pyarrow as pa
-
-        job, spark = self.job, self.run.spark
-        batches = [batch_of(of_plan(job), found)]
-        batches += [without_time(batch_of(of_plan(job), before))] if before is not None else []
-        if spark is None or (job.computed is not None and _needs_no_spark(job.computed)):
-            table = results_in_process(job, batches) if before is None else first_of_set_in_process(job, batches)
-            yield from deltas_of(table, job)
-            return
-        rows = spark.createDataFrame(pa.Table.from_batches(batches)).drop(FACTS)
-        with computing(rows, job):
-            values = computed(rows, job)
-            yield from in_order(values if before is None else first_of_set(values, job), job)
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of a batch to the sink."""
@@ -211,38 +180,14 @@ def of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
 
 def rows_computed(job: JobSpec, spark: SparkSession | None, node: MapNode, rows: pa.Table) -> pa.Table:
     """The rows of a node of the engine, by DuckDB, or else by Spark; raises JobError where an expression raises one."""
-    mine = _job_of(job, node)
-    if spark is not None and not _needs_no_spark(node):
-        return _computed_by_spark(spark, mine, rows)
-    found = made_in_process(mine, as_results(rows))
+    texts = (*node.engine, *([node.engine_where] if node.where else []))
+    if spark is not None and not all(text and NEEDS_SPARK not in text for text in texts or [""]):
+        return _computed_by_spark(spark, replace(job, columns=columns_of(node.columns)), node, rows)
+    return made_in_process(node, rows)
+
+
+def _computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
+    frame = spark.createDataFrame(rows.rename_columns([TIME, *rows.column_names[1:-1], WEIGHT]))
+    with computing(frame, job, node):
+        found = computed(frame, job, node).toArrow()
     return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
-
-
-def _needs_no_spark(columns: MapNode | ResultColumns) -> bool:
-    """Whether DuckDB computes columns of any row."""
-    texts = (*columns.engine, *([columns.engine_where] if columns.where else []))
-    return bool(texts) and all(text and NEEDS_SPARK not in text for text in texts)
-
-
-def _computed_by_spark(spark: SparkSession, job: JobSpec, rows: pa.Table) -> pa.Table:
-    frame = spark.createDataFrame(as_results(rows).drop_columns([FACTS]))
-    with computing(frame, job):
-        found = computed(frame, job).toArrow()
-    return found.rename_columns(["t", *(f"c{place}" for place in range(len(job.columns))), "w"])
-
-
-def as_results(rows: pa.Table) -> pa.Table:
-    """Rows of the engine as what `batch_of` gives."""
-    import pyarrow as pa
-
-    names = [TIME, *rows.column_names[1:-1], WEIGHT]
-    return rows.rename_columns(names).append_column(FACTS, pa.nulls(rows.num_rows, pa.binary()))
-
-
-def _job_of(job: JobSpec, node: MapNode) -> JobSpec:
-    """The job whose results a node computes."""
-    return replace(job, columns=_columns(node.columns), computed=results_of_node(node))
-
-
-def _columns(columns: NamedTypes) -> tuple[TableColumn, ...]:
-    return tuple(TableColumn(name, kind) for name, kind in columns)

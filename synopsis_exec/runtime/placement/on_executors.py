@@ -12,6 +12,7 @@ from streambound_runtime.placement.derived_on_executors import Errors
 from streambound_runtime.placement.executors import with_errors
 from streambound_runtime.placement.result_rows import (
     computed,
+    computed_above,
     computing,
     consolidated,
     typed,
@@ -30,6 +31,7 @@ class OnExecutors:
 
     def __init__(self, run: RunContext) -> None:
         self.run, self.job = run, run.job
+        self.plan, self.above = computed_above(run.job)
         self.found: DataFrame | None = None
         self.results: DataFrame | None = None
         self.made_of: DataFrame | None = None
@@ -62,8 +64,8 @@ class OnExecutors:
     def keep(self, batch: int, results: DataFrame, of: DataFrame) -> int:
         """Take the results that a plan has in a batch, made ``of`` persisted rows; returns how many the job has."""
         self._drop()
-        self.results, self.made_of = upserts(computed(results, self.job), self.job).persist(), of
-        with computing(results, self.job):
+        self.results, self.made_of = upserts(computed(results, self.job, self.above), self.job).persist(), of
+        with computing(results, self.job, self.above):
             if self.run.settings.output:
                 self.run.checkpoint.store.guard()
                 self.results.write.mode("overwrite").parquet(self._part(batch))

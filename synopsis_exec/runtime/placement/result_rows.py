@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
@@ -15,7 +15,7 @@ from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
 from streambound_runtime.engine.plan import ComputedRows
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.circuit_plan import MapNode
+from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
@@ -23,7 +23,7 @@ from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import DELETE, OP, UPSERT, check_fits, write_results
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
-from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
+from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,86 +125,57 @@ def upserts(results: DataFrame, job: JobSpec) -> DataFrame:
 def typed(results: DataFrame, job: JobSpec) -> DataFrame:
     """Results with the types of the select list, `_ts` and `_mult`, or of upserts `_op`."""
     last = f"if({WEIGHT} > 0, '{UPSERT}', '{DELETE}') AS {OP}" if job.key else WEIGHT
-    return results.selectExpr(*_values(job), f"{_typed(TIME, sql_type(job.time_type))} AS `_ts`", last)
+    return results.selectExpr(*_values(job.columns), f"{_typed(TIME, sql_type(job.time_type))} AS `_ts`", last)
 
 
-def _values(job: JobSpec) -> list[str]:
+def _values(columns: Sequence[TableColumn]) -> list[str]:
     return [
-        f"{_typed(f'c{place}', sql_type(column.type))} AS {quoted(column.name)}"
-        for place, column in enumerate(job.columns)
+        f"{_typed(f'c{place}', sql_type(column.type))} AS {quoted(column.name)}" for place, column in enumerate(columns)
     ]
 
 
-def of_plan(job: JobSpec) -> JobSpec:
-    """The job with the results of its plan as they are."""
-    return job if job.computed is None else replace(job, columns=job.computed.columns, computed=None)
-
-
-def computed_above(job: JobSpec) -> JobSpec:
-    """The job with what Spark computes of a circuit's results, of all batches alike, beside the circuit."""
+def computed_above(job: JobSpec) -> tuple[JobSpec, MapNode | None]:
+    """The job without what is computed of its results one by one, and that, which Spark computes of a whole batch."""
     *under, top = job.plan.operators
     if not isinstance(top, ComputedRows):
-        return job
-    names = tuple(name for name, _ in top.node.given)
-    plan = replace(job.plan, operators=tuple(under), columns=names)
-    return replace(job, plan=plan, computed=results_of_node(top.node))
+        return job, None
+    plan = replace(job.plan, operators=tuple(under), columns=tuple(name for name, _ in top.node.given))
+    return replace(job, plan=plan, columns=columns_of(top.node.given)), top.node
 
 
-def results_of_node(node: MapNode) -> ResultColumns:
-    """A node's computation in the form of computed result columns."""
-    given = tuple(TableColumn(*column) for column in node.given)
-    return ResultColumns(given, node.expressions, node.where, node.engine, node.engine_where)
+def columns_of(columns: NamedTypes) -> tuple[TableColumn, ...]:
+    """The columns of a node as those of a job."""
+    return tuple(TableColumn(*column) for column in columns)
 
 
-def computed(results: DataFrame, job: JobSpec) -> DataFrame:
-    """Encoded results of a job, of those of its plan."""
-    if job.computed is None:
+def computed(results: DataFrame, job: JobSpec, node: MapNode | None) -> DataFrame:
+    """Encoded results of a job, as a node computes them of others; these, if there is none."""
+    if node is None:
         return results
-    values = results.selectExpr(*_values(of_plan(job)), TIME, WEIGHT)
-    values = values.where(job.computed.where) if job.computed.where else values
-    names = [f"{TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), WEIGHT]
+    values = results.selectExpr(*_values(columns_of(node.given)), TIME, WEIGHT)
+    values = values.where(node.where) if node.where else values
+    made = (f"{text} AS c{n}" for n, text in enumerate(_made(job, node)))
     with pinned(results.sparkSession):
-        return consolidated(values.selectExpr(*names), job)
+        return consolidated(values.selectExpr(TIME, *made, WEIGHT), job)
 
 
-def without_time(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Encoded results that a set has returned before."""
-    import pyarrow as pa
-
-    return batch.set_column(0, TIME, pa.nulls(batch.num_rows, pa.int64()))
-
-
-def first_of_set(results: DataFrame, job: JobSpec) -> DataFrame:
-    """Encoded results of a set, each once, at its first time; none of those that are there without a time, too."""
-    from pyspark.sql import functions as F
-
-    by = [name for name in _names(job) if name not in (TIME, WEIGHT, FACTS)]
-    first = results.groupBy(*by).agg(
-        F.min(TIME).alias(TIME),
-        F.lit(1).cast(job.multiplicity).alias(WEIGHT),
-        F.count_if(F.col(TIME).isNull()).alias("old"),
-    )
-    return first.where("old = 0").drop("old")
-
-
-def _made(job: JobSpec) -> Iterator[tuple[int, tuple[str, TableColumn]]]:
-    assert job.computed is not None
-    return enumerate(zip(job.computed.expressions, job.columns, strict=True))
+def _made(job: JobSpec, node: MapNode) -> list[str]:
+    """The values of a job's columns, encoded, in SQL."""
+    return [_encoded(text, column) for text, column in zip(node.expressions, job.columns, strict=True)]
 
 
 @contextmanager
-def computing(results: DataFrame, job: JobSpec) -> Iterator[None]:
-    """Raise JobError where an expression raises an error on some of the plan's results."""
+def computing(results: DataFrame, job: JobSpec, node: MapNode | None) -> Iterator[None]:
+    """Raise JobError where an expression of a node raises an error on some of the results that it is given."""
     try:
         yield
     except Exception as error:
-        if job.computed is None or not is_of_spark(error):
+        if node is None or not is_of_spark(error):
             raise
-        for _, (text, column) in _made(job):
+        given = results.selectExpr(*_values(columns_of(node.given)))
+        for made, text, column in zip(_made(job, node), node.expressions, job.columns, strict=True):
             try:
-                typed(results, of_plan(job)).selectExpr(f"hash({_encoded(text, column)}) AS h").agg(
-                    {"h": "max"}
-                ).toArrow()
+                given.selectExpr(f"hash({made}) AS h").agg({"h": "max"}).toArrow()
             except Exception as cause:
                 if not is_of_spark(cause):
                     raise

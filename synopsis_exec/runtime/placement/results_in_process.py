@@ -11,18 +11,14 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn
 from streambound_runtime.errors import JobError, usage
 from streambound_runtime.expressions import NEEDS_SPARK, Raises, computed, query
-from streambound_runtime.placement.result_rows import FACTS, TIME, WEIGHT, net_rows, of_plan, two_rows
+from streambound_runtime.operators.circuit_plan import MapNode
+from streambound_runtime.placement.result_rows import TIME, WEIGHT, columns_of, net_rows, two_rows
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _RESULTS = "streambound results"
-
-
-def results_in_process(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """Encoded results of a job in order, of those of its plan; raises JobError where an expression has no value."""
-    return in_order_in_process(job, _made(job, batches))
 
 
 def in_order_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
@@ -49,17 +45,6 @@ def upserts_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
     return found.drop_columns(["wrong"])
 
 
-def first_of_set_in_process(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """Encoded results of a set in order, each once, at its first time; none of those that have no time in some row."""
-    made = _made(job, batches)
-    values = ", ".join(_names(job)[1:])
-    return query(
-        f'SELECT min({TIME}) AS {TIME}, {values}, CAST(1 AS {job.multiplicity}) AS {WEIGHT} FROM "{_RESULTS}" '
-        f"GROUP BY {values} HAVING count(*) = count({TIME}) ORDER BY {_order(job)}",
-        **{_RESULTS: made},
-    )
-
-
 def _names(job: JobSpec) -> list[str]:
     return [TIME, *(f"c{place}" for place in range(len(job.columns)))]
 
@@ -68,27 +53,17 @@ def _order(job: JobSpec) -> str:
     return ", ".join(f"{name} NULLS FIRST" for name in _names(job))
 
 
-def _made(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+def made_in_process(node: MapNode, given: pa.Table) -> pa.Table:
+    """The rows of a node of the engine, encoded; raises JobError where an expression has no value."""
     import pyarrow as pa
 
-    return made_in_process(job, pa.Table.from_batches(batches))
-
-
-def made_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
-    """The job's results, encoded, with their times and weights: those of the plan, or what expressions make of them."""
-    import pyarrow as pa
-
-    made = job.computed
-    given = results.drop_columns([FACTS])
-    if made is None:
-        return given
-    rows = _typed(given, of_plan(job).columns)
-    if made.where:
-        (passes,) = _computed(rows, [made.engine_where], [made.where], [TableColumn("a condition", "boolean")])
+    rows, made = _typed(given, columns_of(node.given)), columns_of(node.columns)
+    if node.where:
+        (passes,) = _computed(rows, [node.engine_where], [node.where], [TableColumn("a condition", "boolean")])
         given, rows = given.filter(passes), rows.filter(passes)
-    found = _computed(rows, made.engine, made.expressions, job.columns)
-    columns = [_encoded(values, column) for values, column in zip(found, job.columns, strict=True)]
-    return pa.table([given.column(TIME), *columns, given.column(WEIGHT)], names=[*_names(job), WEIGHT])
+    found = _computed(rows, node.engine, node.expressions, made)
+    columns = {f"c{n}": _encoded(values, made[n]) for n, values in enumerate(found)}
+    return pa.table({"t": given.column("t"), **columns, "w": given.column("w")})
 
 
 def _computed(

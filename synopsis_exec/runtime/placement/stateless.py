@@ -20,18 +20,17 @@ from streambound_runtime.placement.executors import over_rows
 from streambound_runtime.placement.on_driver import OnDriver, operator_of
 from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
+    FACTS,
     batch_of,
     deltas_of,
     empty_results,
     facts,
     facts_of,
-    of_plan,
     results_of,
     schema_of,
 )
 from streambound_runtime.placement.results_in_process import (
     in_order_in_process,
-    results_in_process,
     upserts_in_process,
 )
 from streambound_runtime.placement.state_owner import Closed
@@ -53,7 +52,7 @@ class Stateless(OnExecutors):
 
     def decoded(self, arrived: Batch, late_before: int | None) -> list[DecodedChunk]:
         """A batch's rows, of which the good ones are results already."""
-        run, plan = self.run, of_plan(self.job)
+        run, plan = self.run, self.plan
         made = lambda number: _results(plan, number, run.relations, late_before)  # noqa: E731
         results = lambda raised: over_rows(run, arrived, schema_of(plan), made, raised=raised)  # noqa: E731
         return self.taken(arrived, None, results, facts_of)
@@ -63,7 +62,7 @@ class Stateless(OnExecutors):
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
-        plan = of_plan(self.job)
+        plan = self.plan
         rows = self.run.session.createDataFrame([], schema_of(plan)) if self.found is None else self.found
         self.found = None
         return Closed(self.keep(batch, results_of(rows, plan), rows))
@@ -121,11 +120,12 @@ class StatelessEmbedded(OnDriver):
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
+        import pyarrow as pa
+
         self.add_arrived()
-        plan = of_plan(self.job)
-        found = self.operator.step(self.open.closed(None))
-        results = results_in_process(self.job, [batch_of(plan, found if found.size else empty_results(plan))])
-        results = upserts_in_process(self.job, results)
+        job, found = self.job, self.operator.step(self.open.closed(None))
+        rows = pa.Table.from_batches([batch_of(job, found if found.size else empty_results(job))])
+        results = upserts_in_process(job, in_order_in_process(job, rows.drop_columns([FACTS])))
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))
         return Closed(results.num_rows)
 
