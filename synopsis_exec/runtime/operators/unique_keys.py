@@ -6,16 +6,45 @@ A bad row is not remembered, so that a key that comes ever again is good again a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.delta import Delta, one_by_one, places_in_order
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.promises import UniqueKey
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 Key = tuple[Value, ...]
+
+
+def repeated_rows(
+    unique: Sequence[UniqueKey],
+    keys: Sequence[Sequence[Key]],
+    times: Sequence[int],
+    order: Iterable[int],
+    came: Sequence[dict[Key, int]],
+) -> dict[int, str]:
+    """The rows, by their places, whose values of one of the keys have come before, with that key in words.
+
+    Of each of the ``unique`` keys ``keys`` are the rows' values, and ``came`` those that good rows had, with their
+    times; these rows are added.
+    """
+    found = dict[int, str]()
+    for place in order:
+        for key, mine, known in zip(unique, keys, came, strict=True):
+            first = known.get(mine[place])
+            if first is not None and (key.within is None or times[place] - first < key.within):
+                found[place] = str(key)
+                break
+        else:
+            for mine, known in zip(keys, came, strict=True):
+                known.pop(mine[place], None)  # so that entries are in order of time
+                known[mine[place]] = times[place]
+    return found
 
 
 class UniqueKeys:
@@ -28,28 +57,24 @@ class UniqueKeys:
     def checked(self, rows: Delta) -> tuple[Delta, list[RejectedRow]]:
         """The good rows of closed timestamps, and the others with the reason."""
         rows = one_by_one(rows)
-        time, bad = rows.time.tolist(), dict[int, str]()
+        time = rows.time.tolist()
         values = {name: self._values(rows, name) for key in self.stream.unique for name in key.columns}
         keys = [list(zip(*(values[name] for name in key.columns), strict=True)) for key in self.stream.unique]
         alone = all(len({*zip(time, mine, strict=True)}) == rows.size for mine in keys)
-        for place in range(rows.size) if alone else self._in_order(rows):
-            for key, mine, came in zip(self.stream.unique, keys, self.came, strict=True):
-                first = came.get(mine[place])
-                if first is not None and (key.within is None or time[place] - first < key.within):
-                    bad[place] = detail("not-unique", per=str(key))
-                    break
-            else:
-                for mine, came in zip(keys, self.came, strict=True):
-                    came.pop(mine[place], None)  # so that entries are in order of time
-                    came[mine[place]] = time[place]
+        order = range(rows.size) if alone else self._in_order(rows)
+        bad = repeated_rows(self.stream.unique, keys, time, order, self.came)
         if not bad:
             return rows, []
         rejected = rows.take(np.array(sorted(bad), dtype=np.int64))
         told = [
             RejectedRow(
-                self.stream.name, "not-unique", bad[place], time[place], dict(zip(rows.columns, row, strict=True))
+                self.stream.name,
+                "not-unique",
+                detail("not-unique", per=key),
+                time[place],
+                dict(zip(rows.columns, row, strict=True)),
             )
-            for place, row in zip(sorted(bad), rejected.rows(), strict=True)
+            for (place, key), row in zip(sorted(bad.items()), rejected.rows(), strict=True)
         ]
         return rows.take(np.array([place not in bad for place in range(rows.size)], dtype=bool)), told
 

@@ -17,6 +17,7 @@ from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.formula import values_of
+from streambound_runtime.operators.unique_keys import repeated_rows
 from streambound_runtime.operators.values import integer
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.quarantine import BadRows, row_text, told_rows
@@ -200,15 +201,8 @@ def repeated(relation: Relation, rows: Sequence[Row]) -> Reasons:
         return {}
     names = [column.name for column in relation.columns if column.name in relation.needs]
     order = sorted(range(len(rows)), key=lambda place: [(v is not None, v) for v in map(rows[place].get, names)])
-    found, came = Reasons(), [set[tuple[Value, ...]]() for _ in keys]
-    for place in order:
-        again = next((n for n, mine in enumerate(keys) if mine[place] in came[n]), None)
-        if again is not None:
-            found[place] = "not-unique", str(relation.unique[again])
-            continue
-        for mine, known in zip(keys, came, strict=True):
-            known.add(mine[place])
-    return found
+    found = repeated_rows(relation.unique, keys, [0] * len(rows), order, [{} for _ in keys])
+    return {place: ("not-unique", key) for place, key in found.items()}
 
 
 def conflicts(period: PeriodContract, rows: Sequence[Row]) -> Reasons:
