@@ -80,15 +80,17 @@ def _fits_counts(source: Source, rows: Sequence[Row], probes: Sequence[Sequence[
 def _fits_unique(source: Source, rows: Sequence[Row], probes: Sequence[Mapping[str, list[Row]]]) -> bool:
     """Whether rows keep the promise of keys that come once: of a stream's that are so for ever at most one row."""
     for key, probe in product(source.unique, probes):
-        times: dict[tuple[Value | None, ...], list[int]] = {}
-        for row in (*rows, *probe.get(source.table, ())):
-            ever = key.within is None and source.timestamp is not None
-            values = () if ever else tuple(row.values[name] for name in key.columns)
-            time = 0 if source.timestamp is None else int(row.values[source.timestamp] or 0)
-            times.setdefault(values, []).append(time)
-        for found in filter(lambda one: len(one) > 1, times.values()):
-            if key.within is None or any(b - a < key.within for a, b in pairwise(sorted(found))):
+        every = [*rows, *probe.get(source.table, ())]
+        values = [tuple(row.values[name] for name in key.columns) for row in every]
+        if key.within is None or source.timestamp is None:
+            if len(every) > (len({*values}) if source.timestamp is None else 1):
                 return False
+            continue
+        times: dict[tuple[Value | None, ...], list[int]] = {}
+        for value, row in zip(values, every, strict=True):
+            times.setdefault(value, []).append(int(row.values[source.timestamp] or 0))
+        if any(b - a < key.within for found in times.values() for a, b in pairwise(sorted(found))):
+            return False
     return True
 
 

@@ -20,10 +20,10 @@ class Violation(Described, frozen=True):
 
     ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``code`` that of
     the diagnostic that reports it, None for the paper's theorems. ``cause`` is what grows, the same for all that is
-    said of it; empty where nothing else is.
+    said of it; empty where nothing else is. What is ``unnamed`` blames a value for which the user has no name.
     """
 
-    DESCRIPTION = ("cause",)
+    DESCRIPTION = ("cause", "unnamed")
 
     condition: str
     stream: str
@@ -33,6 +33,7 @@ class Violation(Described, frozen=True):
     code: Code | None = None
     help: str = ""
     cause: str = ""
+    unnamed: bool = False
 
     @property
     def culprit(self) -> str:

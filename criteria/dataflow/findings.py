@@ -68,7 +68,6 @@ _AHEAD = (
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _MADE = re.compile(r"\b_[a-z]+\d+\b")
 """A name that a pass made, of which the user knows nothing: what has it is said of other columns, too."""
-_UNNAMED = "this value"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
@@ -86,10 +85,10 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
         if isinstance(state.operator, nodes.Over) and id(_made_of(state.operator.input)) in endless:
             continue  # it keeps their groups, of which there are as many as the groups' keys have values
         for violation in reader.of(state):
-            violation = replace(violation, cause=reader.cause(state, violation))
+            unnamed = violation.unnamed or _MADE.search(violation.message) is not None
+            violation = replace(violation, cause=reader.cause(state, violation), unnamed=unnamed)
             found.setdefault((violation.code, violation.message, violation.span), violation)
-    named = (one for one in found.values() if not _MADE.search(one.message) and _UNNAMED not in one.message)
-    return tuple(named) or tuple(found.values())
+    return tuple(one for one in found.values() if not one.unnamed) or tuple(found.values())
 
 
 class WrittenColumn(Struct, frozen=True):
@@ -264,14 +263,16 @@ class _Findings(Struct, frozen=True):
         name = column if column and (isinstance(node, exp.Column) or code is not Code.UNBOUNDED_PROJECTION) else ""
         span = self._place(node, state.operator)
         text = as_written(node).sql("spark") if is_placed(node) else ""
-        text = _UNNAMED if _MADE.search(text) else text or self.positions.text(span)
+        unnamed = _MADE.search(text) is not None
+        text = "this value" if unnamed else text or self.positions.text(span)
         help = "" if place is None else self._help(view, place, column)
         alias = known.alias if known is not None else ""
         message = words.format(name or text, text)
         way = _way_out(state.operator)
         if isinstance(state.operator, nodes.Join) and place is not None:
             help = way if view.schema[place].time or not help else f"{way}; or {help}"
-        return Violation(state.proposition, alias, column or None, message, span, code, help or way)
+        unnamed = unnamed and text in message
+        return Violation(state.proposition, alias, column or None, message, span, code, help or way, unnamed=unnamed)
 
     def _declared(self, view: OperatorView, place: int) -> ViewColumn:
         """A column of a view, or, where a pass gave it a name, that which it is."""
