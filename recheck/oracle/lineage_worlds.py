@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from math import prod
 from random import Random
 
 from msgspec import Struct
@@ -141,15 +142,10 @@ class Worlds(Struct, frozen=True):
 
 def all_worlds(variables: Sequence[Variable]) -> Iterator[tuple[Fraction, dict[str, bool]]]:
     """The possible worlds of some rows, each with its probability, which is not 0; a double is its shortest text."""
-    choices = [[(True, Fraction(str(one.p)))] for one in variables]
-    for choice in choices:
-        ((_, there),) = choice
-        if there < 1:
-            choice.append((False, 1 - there))
+    chances = (Fraction(str(one.p)) for one in variables)
+    choices = [[(there, part) for there, part in ((True, p), (False, 1 - p)) if part] for p in chances]
     for world in product(*choices):
-        chance = Fraction(1)
-        for _, part in world:
-            chance *= part
+        chance = prod((part for _, part in world), start=Fraction(1))
         yield chance, {one.name: there for one, (there, _) in zip(variables, world, strict=True)}
 
 
