@@ -25,12 +25,13 @@ from streambound.synopsis_exec.plan_ir import BranchPlan, JobPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.block_tables import RowsOfStream
 from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.first import SqlFirst
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import ComputedRows, EngineOperator
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator, states_of
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.spec import JobSpec, Placement, Stream
@@ -39,7 +40,6 @@ LARGE = 1_000_000
 """From this number of entries on, a state is better not on the driver."""
 BUCKETS = 16
 """How many parts a state is split into; they are in checkpoints, so this number must not change."""
-_NO_KEY = "no equality spans all streams"
 
 Columns = Mapping[str, frozenset[str]]
 """Columns of streams, by stream: a key that has one of each stream's."""
@@ -115,28 +115,16 @@ def _key(job: JobSpec, query: JobPlan) -> tuple[Mapping[str, str] | None, str]:
     """A column of each stream such that all states can be split by it; or why there is none."""
     if unique := [stream.name for stream in job.streams if stream.unique]:
         return None, f"the keys of {', '.join(unique)} that come once are kept together"
-    if isinstance(query, Plan):
-        return _key_of_joins(job, query)
-    assert isinstance(query, PlannedCircuit), "there are no others"
+    plans = query.plans if isinstance(query, PlannedCircuit) else {job.plan.operators[0].name: query.blocks[0]}
+    if isinstance(query, Plan) and query.order:
+        return None, "rows of all keys are released in one order"
+    if isinstance(query, Plan) and not any(map(states_of, job.plan.operators)):
+        return None, "no partial matches are remembered"
     if counted := [relation.name for relation in job.streams if relation.relation]:
         return None, f"the rows of {', '.join(counted)} are counted together"
     if query.watched or any(stream.period is not None for stream in job.streams):
         return None, "punctuations and contracts of several rows are kept together"
-    return _searched(job, _Dividing(job, query.plans).demands(query.circuit.operators))
-
-
-def _key_of_joins(job: JobSpec, plan: Plan) -> tuple[Mapping[str, str] | None, str]:
-    if plan.order:
-        return None, "rows of all keys are released in one order"
-    if not any(branch.tables for branch in plan.branches):
-        return None, "no partial matches are remembered"
-    if plan.distinct and plan.kept is not None:
-        return None, "results of a set that are computed of several rows are compared with each other"
-    dividing = _Dividing(job, {})
-    results = dividing.block(plan)
-    equal_rows = _Demand("the set does not have the column in which its streams agree", [*results.values()])
-    found, why = _searched(job, [*dividing.asked, *([equal_rows] if plan.distinct else [])])
-    return found, why if not why or why == equal_rows.why else _NO_KEY
+    return _searched(job, _Dividing(job, plans).demands(job.plan.operators))
 
 
 def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, str] | None, str]:
@@ -161,7 +149,7 @@ def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, st
     every = {stream.name: _candidates(stream) for stream in job.streams}
     if all(every.values()) and (found := narrowed(every, 0)) is not None:
         return found, ""
-    return None, "its streams have no columns to be divided by" if farthest < 0 else asked[farthest].why
+    return None, asked[max(farthest, 0)].why if asked else "its streams have no columns to be divided by"
 
 
 def _candidates(stream: Stream) -> list[str]:
@@ -213,7 +201,7 @@ class _Dividing:
             case SqlGroup():
                 groups = {*range(len(one.keys))} - {*(one.session or ())}
                 return self._agree(self._same(one.inputs), groups, f"groups of {one.name}")
-            case SqlCounts():
+            case SqlCounts() | SqlFirst():
                 return self._agree(same := self._same(one.inputs), same, f"equal rows of {one.name}")
             case SqlOver() | SqlRunning():
                 agree = self._agree(self.places[one.input], one.partition, f"partitions of {one.name}")
@@ -259,7 +247,8 @@ class _Dividing:
             return found
 
         first, table = next(iter(streams.items()))
-        self.asked.append(_Demand(f"{_NO_KEY} of a join", [same(Attribute(first, name)) for name in known[table]]))
+        equal = [same(Attribute(first, name)) for name in known[table]]
+        self.asked.append(_Demand("no equality spans all streams of a join", equal))
         return {place: same(output.value) for place, output in enumerate(branch.outputs)}
 
     def _stream_join(self, join: SqlStreamJoin, plan: Plan) -> Places:
