@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, count
 
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import FixpointNode, RecursionStep
-from streambound_runtime.operators.counted import Counted
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.formula import Formula
@@ -33,6 +32,46 @@ LOWEST = 1
 Env = list[Value]
 Levelled = tuple[Row, int]
 """A row that is derived, and its level by that derivation."""
+
+
+class Counted:
+    """Rows with their number; an index by some columns is made on demand, and kept up to date."""
+
+    def __init__(self, entries: Mapping[Row, int] | None = None) -> None:
+        self.entries: dict[Row, int] = dict(entries or {})
+        self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def by(self, columns: tuple[int, ...]) -> dict[Row, dict[Row, int]]:
+        """The entries by the values of some columns."""
+        if columns not in self._indexes:
+            index: dict[Row, dict[Row, int]] = {}
+            for key, n in self.entries.items():
+                index.setdefault(tuple([key[column] for column in columns]), {})[key] = n
+            self._indexes[columns] = index
+        return self._indexes[columns]
+
+    def of(self, columns: tuple[int, ...], values: Row) -> dict[Row, int]:
+        """The keys with these values in some columns."""
+        return self.by(columns).get(values, {})
+
+    def put(self, key: Row, n: int) -> None:
+        """Say how often a key is there."""
+        self.entries[key] = n
+        for columns, index in self._indexes.items():
+            index.setdefault(tuple([key[column] for column in columns]), {})[key] = n
+
+    def remove(self, keys: Iterable[Row]) -> None:
+        """Take out some keys."""
+        for key in keys:
+            del self.entries[key]
+            for columns, index in self._indexes.items():
+                group = tuple([key[column] for column in columns])
+                del index[group][key]
+                if not index[group]:
+                    del index[group]
 
 
 class LeastFixpoint:
