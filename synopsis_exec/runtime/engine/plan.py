@@ -118,7 +118,7 @@ class StateBound:
 
 @dataclass(frozen=True, slots=True)
 class CircuitPlan:
-    """The operators of a query beyond select-project-join; the last one's results are the query's.
+    """The operators of a query; the last one's results are the query's.
 
     ``bound`` is M: the most entries of all states after a tick; ``kept`` are its parts, as far as states are tables.
     ``by_timestamp`` says that each timestamp is a tick of its own, ``final`` that results are printed when they no
