@@ -23,12 +23,9 @@ from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from support.certificates import plain
 from support.choices import Choices, drawn
-from support.kernel import formula_value, run_kernel
-from support.oracle import Oracle
 from support.product import NotAnalysed, criterion, decided
 from support.profiles import examples
 from support.queries import Features, make_statement
-from support.streams import Rows, adversarial_rows, small_rows
 
 RANGES = {"tinyint": (-128, 127), "smallint": (-32_768, 32_767)}
 CONSTANTS = (-40_000, -32_769, -32_768, -300, -129, -128, -127, 126, 127, 128, 200, 32_767, 32_768)
@@ -197,44 +194,6 @@ def test_a_narrow_type_is_the_domain_that_says_so(case: tuple[str, dict[str, Any
         one, other = bound(first.derivation.split), bound(second.derivation.split)
         assert (one and one.entries.text) == (other and other.entries.text), sql
         assert _layout(first, catalog) == _layout(second, declared), sql
-
-
-def _rows(choices: Choices, catalog: Mapping[str, Any]) -> Rows:
-    """Rows with the extremes of narrow types among them, where a generator of wider ones makes them up."""
-    wide = json.loads(json.dumps(catalog).replace('"tinyint"', '"bigint"').replace('"smallint"', '"bigint"'))
-    rows = (adversarial_rows if choices.chance(50) else small_rows)(choices, wide, 6)
-    bodies = {**catalog["streams"], **catalog["relations"]}
-    return {
-        table: [{n: _squeezed(choices, v, bodies[table], n) for n, v in row.items()} for row in some]
-        for table, some in rows.items()
-    }
-
-
-def _squeezed(choices: Choices, value: Any, body: Mapping[str, Any], name: str) -> Any:
-    kind = body["columns"][name]
-    if value is None or kind not in RANGES or name in body.get("domain", {}):
-        return value
-    least, most = RANGES[kind]
-    near = choices.pick([least, least + 1, most - 1, most])
-    return near if choices.chance(20) or not least <= value <= most else value
-
-
-@examples(30)
-@given(case=drawn(lambda choices: (_narrow_statement(choices), choices)))
-def test_the_executor_agrees_with_batch_sql(case: tuple[tuple[str, dict[str, Any]], Choices]) -> None:
-    (sql, catalog), choices = case
-    decision = _decided(sql, catalog)
-    if decision is None or decision.verdict is not Verdict.BOUNDED:
-        return
-    rows = _rows(choices, catalog)
-    try:
-        run = run_kernel(decision, catalog, rows)
-    except NotExecutableError:
-        return
-    expected = Oracle(_with_domains(catalog), rows).prefix_expected(sql)
-    assert run.printed == expected, sql
-    for limit in (formula_value(decision, catalog, rows), run.limit):
-        assert limit is None or run.peak <= limit, sql
 
 
 @examples(30)

@@ -16,7 +16,7 @@ from support.circuits import certificate_of, checked_circuit, circuit_plan, proo
 from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
-from support.snapshots import COLUMNS, LOW, Generated, generated, history
+from support.snapshots import COLUMNS, LOW, Generated, each_point, generated, history
 
 
 def checked(sql: str, emit: str = "", **more: Any) -> Checked:
@@ -41,15 +41,6 @@ def ran(found: Checked, seed: int, given: Generated) -> PeriodRun:
     return run_periods(found, rows, every=choices.integer(1, 4), restarts=choices.chance(50))
 
 
-def points(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    """How many copies of each value are there at each point of time."""
-    found = Counter[tuple[Any, ...]]()
-    for (*values, begin, end, count), n in rows.items():
-        for time in range(begin, end):
-            found[(*values, time)] += count * n
-    return found
-
-
 def peaks(sql: str, limit: int, seeds: range, **more: Any) -> list[int]:
     """The most entries of each run over random rows, whose results are those of all snapshots; fragments in turn."""
     found = list[int]()
@@ -60,7 +51,7 @@ def peaks(sql: str, limit: int, seeds: range, **more: Any) -> list[int]:
         assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
         run = ran(statement, seed, given)
         assert not run.rejected
-        assert (run.all == wanted) if not emit else (points(run.all) == points(wanted)), (sql, seed)
+        assert (run.all == wanted) if not emit else (each_point(run.all) == each_point(wanted)), (sql, seed)
         assert run.limit is not None and max(run.entries) <= run.limit, (sql, seed)
         assert run.limit <= limit
         found.append(max(run.entries))
@@ -79,7 +70,7 @@ def peaks(sql: str, limit: int, seeds: range, **more: Any) -> list[int]:
 )
 def test_of_rows_that_satisfy_nothing_none_is_kept(select: str, where: str) -> None:
     group = " GROUP BY r.a" if "n" in select.split() else ""
-    assert set(peaks(f"SELECT {select} FROM r WHERE {where}{group}", 0, range(3 * MORE))) == {0}
+    assert set(peaks(f"SELECT {select} FROM r WHERE {where}{group}", 0, range(2 * MORE))) == {0}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +136,7 @@ SETS = [
 @pytest.mark.parametrize("sql", SETS)
 def test_beside_a_relation_only_the_latest_ends_of_a_value_are_kept(sql: str) -> None:
     """As many as there are rows of it."""
-    assert max(peaks(sql, 14, range(15 * MORE))) > 0
+    assert max(peaks(sql, 14, range(6 * MORE))) > 0
 
 
 def test_the_latest_ends_of_each_value_are_as_many_as_the_relation_has() -> None:

@@ -51,7 +51,7 @@ BOUNDED = [case for case in CASES if case["verdict"] == "bounded"]
 @pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case["name"])
 def test_public_cases_in_ticks(case: dict[str, Any]) -> None:
     """There never are more entries than M; of every fourth case restarts change nothing, and in the end entries are the
-    same for all ticks. `test_embedded` has each timestamp as a tick.
+    same for all ticks. `test_embedded` has each timestamp as a tick, of some.
     """
     if not bounded(case):
         return

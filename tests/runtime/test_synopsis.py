@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
 
 from streambound.criteria import bound as bound_module
 from streambound.criteria import least_bound as least_bound_module
@@ -24,7 +23,7 @@ from streambound_runtime.operators.formula import value
 from streambound_runtime.text import printed, read
 from support.catalogs import PLAIN, with_relation
 from support.certificates import rejections
-from support.choices import Choices, drawn
+from support.choices import Choices
 from support.extremal_queries import make_extremal_query
 from support.finite_queries import make_clipped_query, make_finite_query
 from support.kernel import formula_value
@@ -32,7 +31,7 @@ from support.kernel_cases import Case, make_case, make_cuts, plan_of
 from support.operators import steps
 from support.oracle import Oracle
 from support.product import decided
-from support.profiles import examples
+from support.profiles import MORE
 from support.queries import EXECUTABLE, Features
 from support.relation_queries import make_relation_statement
 from support.streams import Rows, adversarial_rows, small_rows
@@ -122,7 +121,7 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fixed_sample_equals_sql(kind: str) -> None:
     counts: Counter[str] = Counter()
-    for seed in range(24 if kind == "extrema" else 12):
+    for seed in range((24 if kind == "extrema" else 12) * MORE):
         counts += check(KINDS[kind](Choices.seeded(5000 + seed)), seed % 6 == 0) or Counter()
     assert counts["run"] > 5 and counts["printed something"] > 2, counts
     assert kind not in ("clipped", "extrema") or counts[kind] > 2, counts
@@ -196,16 +195,10 @@ def test_a_fixed_sample_of_what_may_take_fewer_entries_equals_sql(kind: str, mon
         monkeypatch.setattr(module, "fewer", lambda one, other: True)
     counts: Counter[str] = Counter()
     bound_module.counted.cache_clear()
-    for seed in range(24):
+    for seed in range(24 * MORE):
         counts += check(FEWER[kind](Choices.seeded(7000 + seed))) or Counter()
     bound_module.counted.cache_clear()
     assert counts["run"] > 3 and counts["printed something"], counts
-
-
-@examples(30)
-@given(drawn(lambda choices: choices.pick(list(KINDS.values()))(choices)))
-def test_any_query_equals_sql(case: Case) -> None:
-    assume(check(case) is not None)
 
 
 SCAN = plan.TableScan("S", (("s_a", "a"),), ("s_a",))

@@ -1,28 +1,19 @@
-"""Small conjunctive integer queries as difference constraints, and witnesses that they need unbounded memory.
+"""Small conjunctive integer queries as difference constraints, without the analyzer.
 
-Everything here is worked out from the constraints as written, without the analyzer: a query is generated as a list of
-``x − y <= c`` and rendered to SQL, so that no parser is needed either. A *witness* is a set of histories of a stream S
-that an executor must tell apart, because the same continuation makes DuckDB print different results.
+A query is generated as a list of ``x − y <= c`` and rendered to SQL, so that no parser is needed either.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import inf
 from typing import Any
 
 from support.choices import Choices
-from support.encoding import Row, frozen
-from support.oracle import Oracle
 
 ZERO = "0"
 TIME = "ts"
-PHASE = 100
-"""When everything that is remembered has arrived; the continuation comes later."""
-STEP = 5
 
 
 @dataclass(frozen=True)
@@ -151,134 +142,3 @@ def tightened(matrix: Matrix, constraint: Constraint) -> Matrix | None:
         for u, row in matrix.items()
         for through in (row[x] + c,)
     }
-
-
-def fixed(matrix: Matrix | None, name: str, value: int) -> Matrix | None:
-    """A closed matrix with a variable's value."""
-    for constraint in (Constraint(name, ZERO, value), Constraint(ZERO, name, -value)):
-        matrix = tightened(matrix, constraint) if matrix is not None else None
-    return matrix
-
-
-@dataclass(frozen=True)
-class Histories:
-    """Tuples of ``stream`` (the histories to tell apart), what is always there, and the continuation."""
-
-    stream: str
-    candidates: list[Row]
-    always: dict[str, list[Row]]
-
-    def rows(self, chosen: Sequence[int]) -> dict[str, list[Row]]:
-        """Everything an executor receives when only some of the candidates came."""
-        return {**self.always, self.stream: [self.candidates[i] for i in chosen]}
-
-
-def histories(query: SmallQuery, attribute: str, number: int) -> Iterator[Histories]:
-    """Candidate witnesses for an attribute: for every stream that may lag, values up or down, solved least or most."""
-    stream = attribute.split(".", maxsplit=1)[0]
-    matrix = closed(query.variables, query.constraints)
-    if matrix is None:
-        return
-    for later, upwards, least in product(query.streams, (True, False), (True, False)):
-        if later != stream and _may_lag(matrix, later, stream):
-            after = [s for s in query.streams if s == later or not _may_lag(matrix, later, s)]
-            found = _histories(query, attribute, later, after, number, upwards, least)
-            if found is not None:
-                yield found
-
-
-def _may_lag(matrix: Matrix, later: str, earlier: str) -> bool:
-    return matrix[f"{later}.{TIME}"][f"{earlier}.{TIME}"] == inf
-
-
-def _histories(
-    query: SmallQuery, attribute: str, later: str, after: list[str], number: int, upwards: bool, least: bool
-) -> Histories | None:
-    stream = attribute.split(".", maxsplit=1)[0]
-    phases = [
-        Constraint(ZERO, f"{s}.{TIME}", -2 * PHASE) if s in after else Constraint(f"{s}.{TIME}", ZERO, PHASE)
-        for s in query.streams
-    ]
-    matrix = closed(query.variables, [*query.constraints, *phases])
-    values = _values(matrix, attribute, number, upwards) if matrix is not None else None
-    if matrix is None or values is None:
-        return None
-    solutions = []
-    for i, value in enumerate(values):
-        own_time = fixed(fixed(matrix, attribute, value), f"{later}.{TIME}", 3 * PHASE + 10 * i)
-        solution = _solution(own_time, value, least) if own_time is not None else None
-        if solution is None:
-            return None
-        solutions.append(solution)
-    tuples = {s: [_tuple(query, s, solution) for solution in solutions] for s in query.streams}
-    return Histories(stream, tuples[stream], {s: rows for s, rows in tuples.items() if s != stream})
-
-
-def _values(matrix: Matrix, attribute: str, number: int, upwards: bool) -> list[int] | None:
-    """Spread values that an attribute can take, or None when there are not so many."""
-    low, high = -matrix[ZERO][attribute], matrix[attribute][ZERO]
-    if upwards and high == inf:
-        start = int(low) if low > -inf else -STEP
-        return [start + STEP * i for i in range(number)]
-    if not upwards and low == -inf:
-        start = int(high) if high < inf else STEP
-        return [start - STEP * i for i in range(number)]
-    return None
-
-
-def _solution(matrix: Matrix, value: int, least: bool) -> dict[str, int] | None:
-    """A solution, every variable as small (or as great) as it can be, or as near to ``value`` where it can be any."""
-    found = {}
-    closure: Matrix | None = matrix
-    for name in matrix:
-        if closure is None:
-            return None
-        low, high = -closure[ZERO][name], closure[name][ZERO]
-        extreme = low if least else high
-        near = min(max(3 * PHASE if name.endswith(f".{TIME}") else value, low), high)
-        found[name] = int(near if abs(extreme) == inf else extreme)
-        closure = fixed(closure, name, found[name])
-    return found if closure is not None else None
-
-
-def _tuple(query: SmallQuery, stream: str, solution: dict[str, int]) -> Row:
-    return {column: solution[f"{stream}.{column}"] for column in (*query.columns, TIME)}
-
-
-def printed_later(query: SmallQuery, found: Histories, chosen: Sequence[int]) -> Counter[Any]:
-    """What DuckDB says the query prints after everything that is remembered has arrived."""
-    output = Oracle(query.catalog, found.rows(chosen)).expected(query.sql)
-    return Counter({frozen({**row, "_mult": 0}): row["_mult"] for row in output if row["_ts"] > PHASE})
-
-
-def states(query: SmallQuery, found: Histories) -> int:
-    """How many of the 2^N histories print something different in the same continuation.
-
-    A bag query that uses a stream once is linear in its tuples, so that N runs give what all histories print; the
-    whole history is run as well, and compared.
-    """
-    number = len(found.candidates)
-    singles = [printed_later(query, found, [i]) for i in range(number)]
-    whole = sum(singles, Counter())
-    assert whole == printed_later(query, found, range(number))
-    sums = {
-        frozenset(sum((single for i, single in enumerate(singles) if mask >> i & 1), Counter()).items())
-        for mask in range(2**number)
-    }
-    return len(sums)
-
-
-def grows_exponentially(query: SmallQuery, attribute: str, number: int) -> bool:
-    """Whether all 2^N histories of N tuples must be told apart, in one of the candidate witnesses."""
-    return any(states(query, found) == 2**number for found in histories(query, attribute, number))
-
-
-def singles_told_apart(query: SmallQuery, attribute: str, number: int) -> int:
-    """The most of N single tuples that must be told apart: of a bounded query, no more than its tables' keys."""
-    return max(
-        (
-            len({frozenset(printed_later(query, found, [i]).items()) for i in range(number)})
-            for found in histories(query, attribute, number)
-        ),
-        default=0,
-    )
