@@ -107,9 +107,9 @@ def printed(circuit: Circuit, cuts: list[list[int]], placed: Placement | None) -
 
 
 def test_buckets_print_what_one_circuit_does() -> None:
-    """Of every other case of the corpus, and of windows."""
+    """Of every sixth case of the corpus, and of windows."""
     took_part: Counter[str] = Counter()
-    for case in (*CASES[:: 1 if MORE > 1 else 2], *WINDOWS, *CHAINS):
+    for case in (*CASES[:: 1 if MORE > 1 else 6], *WINDOWS, *CHAINS):
         try:
             placed = placement(case["sql"], case["catalog"], "buckets")
         except UsageError:
@@ -127,7 +127,7 @@ def test_buckets_print_what_one_circuit_does() -> None:
         assert all(some <= all_of_them for some, all_of_them in zip(many[1], one[1], strict=True)), case["name"]
         if one[0]:
             took_part.update({type(one).__name__ for one in circuit.circuit.operators})
-    assert took_part["SqlGroup"] >= 10, took_part
+    assert took_part["SqlGroup"] >= 5, took_part
     assert min(took_part[name] for name in ("SqlBucket", "SqlStreamJoin", "SqlCounts", "SqlOver")) >= 2, took_part
     assert took_part["SqlBlock"] >= len(CHAINS)
 

@@ -153,7 +153,7 @@ def read_by(sql: str) -> list[str]:
     return [name for name in ("auction", "bid") if f"FROM {name}" in sql or f"JOIN {name}" in sql]
 
 
-@pytest.mark.parametrize("name", ["winner", "of views"])
+@pytest.mark.parametrize("name", ["of views"])
 def test_restarts_and_other_steps_change_nothing(name: str) -> None:
     case = {"sql": QUERIES[name][0], "catalog": auction_house(), "mode": "changes", "input": offers(11, number=80)}
     restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))

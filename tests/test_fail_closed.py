@@ -75,7 +75,7 @@ SQLISH = st.lists(WORDS, max_size=30).map(" ".join)
 NEARLY = st.builds(lambda at, word: BOUNDED[:at] + word + BOUNDED[at:], st.integers(0, len(BOUNDED)), WORDS)
 
 
-@examples(25)
+@examples(12)
 @given(
     st.one_of(SQLISH, NEARLY, st.text(max_size=40)).map(lambda text: text.encode("utf-8", "surrogatepass"))
     | st.binary(max_size=40)

@@ -69,11 +69,16 @@ def test_a_wheel_has_two_packages_and_nothing_else(wheel: Path) -> None:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A virtual environment with the wheel; what it depends on is borrowed from the one that runs the tests."""
     home = tmp_path_factory.mktemp("installed") / "venv"
-    venv.create(home, with_pip=True, symlinks=True)
-    _output([str(home / "bin/pip"), "install", "--quiet", "--no-deps", str(wheel)], home)
+    venv.create(home, symlinks=True)
+    _pip(home, "install", "--no-deps", str(wheel))
     borrowed = Path(click.__file__).parents[1]
     (_site(home) / "borrowed.pth").write_text(f"{borrowed}\n", encoding="utf-8")
     return home
+
+
+def _pip(home: Path, command: str, *arguments: str) -> None:
+    """This environment's pip in another one, which needs none of its own."""
+    _output([sys.executable, "-m", "pip", "--python", str(home / "bin/python"), command, "--quiet", *arguments], home)
 
 
 def _site(home: Path) -> Path:
@@ -175,11 +180,11 @@ def test_an_installation_has_the_pages_and_what_the_demo_needs(installed: Path, 
 
 def test_uninstalling_leaves_nothing(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "venv"
-    venv.create(home, with_pip=True, symlinks=True)
+    venv.create(home, symlinks=True)
     before = set(_site(home).iterdir())
-    _output([str(home / "bin/pip"), "install", "--quiet", "--no-deps", str(wheel)], tmp_path)
+    _pip(home, "install", "--no-deps", str(wheel))
     assert {path.name for path in set(_site(home).iterdir()) - before} > {"streambound", "streambound_runtime"}
-    _output([str(home / "bin/pip"), "uninstall", "--quiet", "--yes", "streambound"], tmp_path)
+    _pip(home, "uninstall", "--yes", "streambound")
     assert set(_site(home).iterdir()) == before
     assert not (home / "bin" / "streambound").exists()
 

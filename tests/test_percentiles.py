@@ -76,7 +76,7 @@ def test_changes_are_those_of_batch_sql_within_m(sql: str) -> None:
     peaks = []
     for seed in range(MORE):
         rows = some_rows(seed)
-        run = run_circuit(checked, rows, ticks=None if BOUNDED[sql] is not None and not seed else 4)
+        run = run_circuit(checked, rows, ticks=6 if BOUNDED[sql] is not None and not seed else 4)
         assert by_tick(six_digits(run.printed), run.ends) == by_tick(of_batch_sql(sql, rows), run.ends)
         assert proof.entries is not None and run.peak <= proof.entries.most
         peaks.append(run.peak)

@@ -207,13 +207,13 @@ def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ..
     return found, peak
 
 
-PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0] + [
+PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 6 == 0] + [
     (
         "(SELECT k, k FROM R) UNION (SELECT y, y FROM R) UNION (SELECT * FROM R)",
         "SELECT R.k, w.y FROM R JOIN w ON R.y = w.x",
     )
 ]
-"""Each step with two bases, and the program of the DBSP paper's §6.1."""
+"""Each step with one base, and the program of the DBSP paper's §6.1."""
 
 
 @pytest.mark.parametrize(("base", "step"), PAIRS)
@@ -272,7 +272,7 @@ def _of_even_length(edges: Pairs) -> Pairs:
     return even
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("sql", "closed"),
     [

@@ -31,7 +31,7 @@ PRINTED = [
 ]
 """Commands that differ in how they print."""
 FEW = [PRINTED[0], PRINTED[1], PRINTED[8], PRINTED[-1]]
-"""Text, a document, a drawing, and what `click` prints: for what is closed before a command begins to print."""
+"""Text, a document, a drawing, and what `click` prints: for what is full, or closed at the beginning."""
 COMMANDS = [
     *PRINTED,
     ["baseline", "check", "--baseline", "known.json", "figure2_distinct.sql"],
@@ -92,7 +92,7 @@ def test_a_reader_who_has_gone_is_met_quietly(project: Path, arguments: list[str
     assert done.returncode == (1 if tuple(arguments) in FAILS else 141)
 
 
-@pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
+@pytest.mark.parametrize("arguments", FEW, ids=" ".join)
 def test_a_full_device_is_an_error_that_says_so(project: Path, arguments: list[str]) -> None:
     full = Path("/dev/full")
     if not full.exists():

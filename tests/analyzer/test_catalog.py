@@ -265,7 +265,7 @@ DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=3) | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(DOCUMENTS)
 @example({"relations": {"R": {"columns": {"a": "double"}, "domain": {"a": [float("inf"), 1]}}}})
 @example({"relations": {"R": {"columns": {"a": "date"}, "domain": {"a": [time(1), 1]}}}})

@@ -177,7 +177,7 @@ def test_strings_have_no_bound_unless_they_are_listed() -> None:
 @pytest.mark.slow
 def test_no_random_run_takes_more_bytes_than_its_certificate_says() -> None:
     compared = 0
-    for seed in range(15 * MORE):
+    for seed in range(9 * MORE):
         choices = Choices.seeded(seed)
         statement = make_statement(choices, Features(windows=30, finite=15, unions=5))
         decision = decided(statement.sql, statement.catalog)
@@ -190,4 +190,4 @@ def test_no_random_run_takes_more_bytes_than_its_certificate_says() -> None:
         if limit is not None:
             assert _state_bytes(decision, statement.catalog, rows) <= limit, statement.sql
             compared += limit > 0
-    assert compared > 10
+    assert compared > 5

@@ -25,7 +25,7 @@ from support.operator_queries import LAST, in_words_of, operator_query
 from support.operator_runs import World
 
 EACH = 20
-SEEDS = range(6)
+SEEDS = range(3)
 _TIMES = (2, LAST)
 
 
@@ -76,8 +76,8 @@ def test_every_pass_keeps_the_rows_of_random_statements() -> None:
             for _ in range(EACH):
                 text, _ = operator_query(choices)
                 ran += compared(text, world)
-    assert ran["conditions_down"] > 10
-    assert sum(ran.values()) >= 15
+    assert ran["conditions_down"] > 5
+    assert sum(ran.values()) >= 8
 
 
 @pytest.mark.parametrize("one", PASSES, ids=lambda one: str(one.__name__))

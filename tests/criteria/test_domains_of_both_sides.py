@@ -24,7 +24,7 @@ DIFFERENCES = [
 @pytest.mark.parametrize("sql", DIFFERENCES)
 def test_both_sides_of_a_difference_share_the_entries_of_a_value_and_end(sql: str) -> None:
     """6·L entries, not twice as many; and 6 open rows, or groups with theirs."""
-    assert max(peaks(sql, 6 * LENGTH + 6 + 6, range(4 * MORE), r=FEW, s=FEW)) > 2
+    assert max(peaks(sql, 6 * LENGTH + 6 + 6, range(2 * MORE), r=FEW, s=FEW)) > 2
 
 
 def test_a_value_and_end_that_both_sides_have_is_one_entry() -> None:
@@ -54,7 +54,7 @@ UNITED = [
 def test_what_is_united_has_the_values_of_both(sql: str, entries: int) -> None:
     statement = checked(sql, r=FEW, s=FEW)
     assert statement.circuit_bound is not None and statement.circuit_bound.entries.value == entries
-    assert max(peaks(sql, entries, range(3 * MORE), r=FEW, s=FEW)) > 2
+    assert max(peaks(sql, entries, range(2 * MORE), r=FEW, s=FEW)) > 2
 
 
 @pytest.mark.parametrize("sql", [*DIFFERENCES, *(sql for sql, _ in UNITED)])

@@ -19,6 +19,7 @@ from streambound.incremental.evaluate import SourceChange, evaluate_once, ticks
 from streambound.incremental.translate import translate
 from support.circuits import Printed, checked_circuit, rounded, run_circuit
 from support.prefixes import prefixes
+from support.profiles import examples
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -124,6 +125,7 @@ VALUES = st.one_of(st.none(), st.integers(0, 3))
 ROWS = st.lists(st.tuples(st.sampled_from("EF"), VALUES, VALUES, st.integers(0, 4)), max_size=9)
 
 
+@examples(25)
 @given(queries(), ROWS)
 def test_random_recursions_print_what_the_reference_evaluator_says_at_each_timestamp(
     sql: str, given: list[tuple[str, int | None, int | None, int]]

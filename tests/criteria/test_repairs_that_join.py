@@ -104,7 +104,7 @@ def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
             assert joined or now <= before
             counts["joined" if joined else "asked"] += 1
             counts["kept some"] += bool(now)
-        if seed >= 12 * MORE and min(counts[name] for name in ("joined", "asked", "kept some")) > 0:
+        if seed >= 4 * MORE and min(counts[name] for name in ("joined", "asked", "kept some")) > 0:
             return
     raise AssertionError(counts)
 

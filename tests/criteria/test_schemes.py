@@ -83,7 +83,7 @@ def test_what_a_few_numbers_hold_is_no_witness(sql: str) -> None:
     statement = executed(checked_circuit(sql, CATALOG))
     assert statement is not None
     found = None
-    with share(400_000):
+    with share(150_000):
         found = find_scheme(statement)
     assert found is None
 

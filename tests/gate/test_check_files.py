@@ -178,13 +178,13 @@ def test_every_format_is_the_same_for_any_processes_cache_and_order_of_directori
 def test_every_format_is_the_same_for_any_hash_seed(files: list[Path], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "streambound", "check", *map(str, files), "--no-cache", "--catalog"]
     outputs = []
-    for seed in ("1", "2", "3"):
+    for seed in ("1", "2"):
         subprocess.run(
             [*command, str(files[0].parent / "streams.toml"), *in_all_formats(tmp_path / seed)],
             cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, check=False, capture_output=True,
         )  # fmt: skip
         outputs.append(written(tmp_path / seed))
-    assert outputs[0] == outputs[1] == outputs[2] and b'"unbounded"' in outputs[0]["json"]
+    assert outputs[0] == outputs[1] and b'"unbounded"' in outputs[0]["json"]
 
 
 def test_repairs_are_of_the_first_rejected_statements_of_the_run(files: list[Path]) -> None:

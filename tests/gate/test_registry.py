@@ -20,19 +20,19 @@ REGISTRY = Path(__file__).parents[2] / "examples" / "registry"
 def test_every_statement_is_counted_and_the_gate_passes_until_a_query_gets_worse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the generated statements those that the baseline accepts, and every fifth of the others."""
+    """Of the generated statements those that the baseline accepts, and every tenth of the others."""
     shutil.copytree(REGISTRY, tmp_path / "registry")
     monkeypatch.chdir(tmp_path / "registry")
     baseline = json.loads(Path("streambound-baseline.json").read_text(encoding="utf-8"))
     accepted = {finding["file"] for finding in baseline["findings"]}
     for number, file in enumerate(sorted(Path("generated").rglob("*.sql"))):
-        if number % 5 and str(file) not in accepted:
+        if number % 10 and str(file) not in accepted:
             file.unlink()
     command = ["check", "--baseline", "streambound-baseline.json", "--no-repairs", "-j2"]
     result = CliRunner().invoke(cli.main, [*command, "--format", "json"])
     assert result.exit_code == 0
     report = json.loads(result.stdout)
-    assert len(report["queries"]) == sum(report["summary"].values()) > 200
+    assert len(report["queries"]) == sum(report["summary"].values()) > 120
     unbounded = {query["file"] for query in report["queries"] if query["verdict"] != "bounded"}
     assert unbounded > accepted, "others are accepted in their own text"
     assert len(unbounded) == report["summary"]["unbounded"] == 20

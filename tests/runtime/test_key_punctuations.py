@@ -89,7 +89,7 @@ def test_jobs_print_and_quarantine_the_same_however_rows_are_cut(tmp_path: Path,
     _, bad, _ = counted(rows)
     assert len(bad) > 3
     expected = run_circuit(checked_circuit(SQL, catalog), {"bid": rows}, ticks=None).printed
-    for number, cuts in enumerate(([], [9, 20, 21, 50], [*range(3, len(rows), 7)])):
+    for number, cuts in enumerate(([], [9, 20, 21, 50], [*range(3, len(rows), 20)])):
         folder = tmp_path / str(number)
         folder.mkdir()
         fed = run(folder, rows, list(cuts), catalog, again)

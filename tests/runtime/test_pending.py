@@ -66,7 +66,7 @@ def again(pending: Pending) -> Pending:
     return Pending(STREAMS, state[1])
 
 
-@examples(75)
+@examples(30)
 @given(st.data())
 def test_every_row_leaves_once_and_in_order(data: st.DataObject) -> None:
     pending = Pending(STREAMS)

@@ -75,13 +75,13 @@ def test_both_readers_give_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) 
         return found
 
     monkeypatch.setattr(json_objects, "_FEW", 1)
-    for _ in range(700):
+    for _ in range(200):
         lines = pa.array([line(random) for _ in range(random.choice([1, 1, 2, 3, 8]))], pa.binary())
         monkeypatch.setattr(json_objects, "plain_columns", counted)
         mine = read(lines)
         monkeypatch.setattr(json_objects, "plain_columns", lambda *arguments: None)
         assert mine == read(lines), lines.to_pylist()
-    assert plain > 150
+    assert plain > 20
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def _run_all(kind: str, folder: Path, *statements: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("sql", [sql for sql, _ in KEYS[:5]])
+@pytest.mark.parametrize("sql", [sql for sql, _ in KEYS[1:3]])
 def test_a_table_is_what_batch_sql_returns(sql: str, kind: str, tmp_path: Path) -> None:
     rows = streams(tmp_path, 5)
     job = job_of(sql, kind, tmp_path)
@@ -143,7 +143,7 @@ def test_a_job_that_is_killed(point: str, kind: str, tmp_path: Path) -> None:
     rows = streams(tmp_path, 9)
     job = job_of(HAVING, kind, tmp_path)
     with_table(kind, tmp_path, job)
-    for batch in (0, 1, 1):
+    for batch in (0, 1):
         arguments = [str(tmp_path), str(tmp_path / "job.py"), point, str(batch)]
         command = [sys.executable, "-m", "support.killed_sink", *arguments]
         died = subprocess.run(command, check=False, cwd=Path(__file__).parents[1], capture_output=True, text=True)

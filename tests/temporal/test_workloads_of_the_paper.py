@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from streambound import jobs
@@ -174,14 +175,14 @@ def snapshots(sql: str, rows: dict[str, list[dict[str, Any]]]) -> list[Counter[A
     """What the query returns at each point of time."""
     con, found = duckdb.connect(config={"threads": 1}), []
     for name, kinds in KINDS.items():
-        columns = ", ".join(f"{column} {kind.replace('string', 'varchar')}" for column, kind in kinds.items())
-        con.execute(f"CREATE TABLE {name} ({columns})")
+        con.register(f"all_{name}", pa.Table.from_pylist(rows[name]))
+        columns = ", ".join(
+            f"CAST({one} AS {kind.replace('string', 'varchar')}) AS {one}" for one, kind in kinds.items()
+        )
+        valid = "vb <= getvariable('now') AND getvariable('now') < ve"
+        con.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM all_{name} WHERE {valid}")
     for time in range(LOW, HIGH):
-        for name, mine in rows.items():
-            con.execute(f"DELETE FROM {name}")
-            valid = [[*row.values()][:-2] for row in mine if row["vb"] <= time < row["ve"]]
-            if valid:
-                con.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(KINDS[name]))})", valid)
+        con.execute(f"SET VARIABLE now = {time}")
         found.append(Counter(map(rounded, con.execute(sql).fetchall())))
     return found
 
