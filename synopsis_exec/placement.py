@@ -41,6 +41,8 @@ LARGE = 1_000_000
 BUCKETS = 16
 """How many parts a state is split into; they are in checkpoints, so this number must not change."""
 
+_NO_COLUMNS = "its streams have no columns to be divided by"
+
 Columns = Mapping[str, frozenset[str]]
 """Columns of streams, by stream: a key that has one of each stream's."""
 Places = Mapping[int, Columns]
@@ -149,7 +151,7 @@ def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, st
     every = {stream.name: _candidates(stream) for stream in job.streams}
     if all(every.values()) and (found := narrowed(every, 0)) is not None:
         return found, ""
-    return None, asked[max(farthest, 0)].why if asked else "its streams have no columns to be divided by"
+    return None, asked[max(farthest, 0)].why if asked else _NO_COLUMNS
 
 
 def _candidates(stream: Stream) -> list[str]:
@@ -248,7 +250,8 @@ class _Dividing:
 
         first, table = next(iter(streams.items()))
         equal = [same(Attribute(first, name)) for name in known[table]]
-        self.asked.append(_Demand("no equality spans all streams of a join", equal))
+        why = "no equality spans all streams of a join" if len(streams) > 1 else _NO_COLUMNS
+        self.asked.append(_Demand(why, equal))
         return {place: same(output.value) for place, output in enumerate(branch.outputs)}
 
     def _stream_join(self, join: SqlStreamJoin, plan: Plan) -> Places:

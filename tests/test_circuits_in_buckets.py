@@ -107,9 +107,9 @@ def printed(circuit: Circuit, cuts: list[list[int]], placed: Placement | None) -
 
 
 def test_buckets_print_what_one_circuit_does() -> None:
-    """Of every sixth case of the corpus, and of windows."""
+    """Of every third case of the corpus, and of windows."""
     took_part: Counter[str] = Counter()
-    for case in (*CASES[:: 1 if MORE > 1 else 6], *WINDOWS, *CHAINS):
+    for case in (*CASES[:: 1 if MORE > 1 else 3], *WINDOWS, *CHAINS):
         try:
             placed = placement(case["sql"], case["catalog"], "buckets")
         except UsageError:
