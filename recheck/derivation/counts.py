@@ -160,7 +160,8 @@ class Counts(Struct):
         several, whole = parts(rows.node), rows.closing or rows.facts
         if not several or len(claim.of) != len(several):
             raise RejectedError("parts of what has none")
-        each = [replace(rows, node=one, facts=known_at(one), closing=whole, compared=frozenset()) for one in several]
+        rows = replace(rows, closing=whole, compared=frozenset(), one_side=True)
+        each = [replace(rows, node=one, facts=known_at(one)) for one in several]
         return total(self.most(one, part) for one, part in zip(claim.of, each, strict=True))
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
