@@ -178,7 +178,7 @@ SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.ts A
 
 -- whether a version as of another time has a partner
 SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.v AS C WHERE C.a = S.a)
--- no rule: a version as of another time than that at which the rows beside it come
+-- no rule: a version as of another time than that at which the rows beside it come, or the end of their window
 
 -- different values of windows that are not shown come again
 SELECT DISTINCT n FROM (SELECT window(ts, '1 minute').start AS w, SUM(v) AS n FROM S GROUP BY window(ts, '1 minute')) q
