@@ -20,9 +20,9 @@ class BatchReport(Struct, frozen=True):
     """A micro-batch, by its number from 0: its rows, timestamps that it closed, and results.
 
     ``entries`` are those of the synopsis after it, ``peak`` the most within it and ``limit`` the bound M, if that is a
-    number; ``bytes`` is what the entries take. Beside them, ``pending`` timestamps are open, of which ``waiting`` rows
-    stay, and the batch's rows ``taken`` in were so many bytes; ``waits_for`` says since when each stream has held
-    timestamps back. ``open_since``: of a SEQ statement the begin of the oldest result row that has not ended.
+    number; ``bytes`` is what the entries take, ``taken`` what the batch's own rows took, in bytes. ``waiting`` rows of
+    ``pending`` timestamps are still open; ``waits_for`` says since when each stream has held these back. ``open_since``
+    is, of a SEQ statement, the begin of the oldest result row that has not ended.
     """
 
     batch: int

@@ -6,7 +6,7 @@ What the expressions are was decided at compile time: those that DuckDB computes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from inspect import Parameter, Signature
@@ -171,6 +171,11 @@ def _queried(sql: str, tables: Mapping[str, pa.Table]) -> pa.Table:
 def error_of(rows: pa.Table, expression: str) -> str:
     """The error that an expression raises of some of the rows, in words; empty where it raises none."""
     return _error_of(without_zones(rows), expression)
+
+
+def of_any_row(expressions: Iterable[str]) -> bool:
+    """Whether DuckDB computes all expressions as Spark does, of whatever row; an empty one it does not compute."""
+    return all(text and NEEDS_SPARK not in text for text in expressions)
 
 
 def needs_spark(rows: pa.Table, expression: str) -> bool:

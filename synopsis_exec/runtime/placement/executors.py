@@ -64,7 +64,7 @@ def over_rows(
     parts = [run.session.createDataFrame([], schema)]
     for number, stream in enumerate(run.job.streams):
         function = made(number)
-        if stream.derived and not needs_no_spark(stream):
+        if not needs_no_spark(stream):
             derived = DerivedOnExecutors(run.job, number, raised, bool(run.settings.input))
             for rows in _first_step(run, arrived, derived, late_before):
                 parts.append(derived.computed(rows).mapInArrow(_of_tables(derived.second_step, function), schema))
@@ -80,7 +80,7 @@ def with_errors(run: RunContext, arrived: Batch, late_before: int | None, attemp
         return attempt(None)
     except Exception as error:
         tables = enumerate(run.job.streams)
-        streams = [(number, stream) for number, stream in tables if stream.derived and not needs_no_spark(stream)]
+        streams = [(number, stream) for number, stream in tables if not needs_no_spark(stream)]
         raised = {}
         for number, stream in streams if is_of_spark(error) else ():
             derived = DerivedOnExecutors(run.job, number, None, bool(run.settings.input))

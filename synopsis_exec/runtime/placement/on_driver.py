@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.expressions import NEEDS_SPARK
+from streambound_runtime.expressions import of_any_row
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, times_of
@@ -181,7 +181,7 @@ def of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
 def rows_computed(job: JobSpec, spark: SparkSession | None, node: MapNode, rows: pa.Table) -> pa.Table:
     """The rows of a node of the engine, by DuckDB, or else by Spark; raises JobError where an expression raises one."""
     texts = (*node.engine, *([node.engine_where] if node.where else []))
-    if spark is not None and not all(text and NEEDS_SPARK not in text for text in texts or [""]):
+    if spark is not None and not of_any_row(texts or [""]):
         return _computed_by_spark(spark, replace(job, columns=columns_of(node.columns)), node, rows)
     return made_in_process(node, rows)
 

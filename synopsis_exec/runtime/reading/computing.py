@@ -48,8 +48,8 @@ def needs_no_spark(table: Stream | Relation) -> bool:
 
     With Spark these have views and functions of its session.
     """
-    texts = all(column.engine and expressions.NEEDS_SPARK not in column.engine for column in table.derived)
-    return texts and not any(column.asks or _OF_USER in column.expression for column in table.derived)
+    of_session = any(column.asks or _OF_USER in column.expression for column in table.derived)
+    return not of_session and expressions.of_any_row(column.engine for column in table.derived)
 
 
 class DerivingDecoder(Decoder):
