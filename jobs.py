@@ -161,16 +161,18 @@ def verify(
     runs: int = 3,
     seed: int = 0,
     engine: str | None = None,
+    tick: str = "timestamp",
 ) -> Verification:
     """Compare a bounded statement's job with the SQL itself over the same rows, as `streambound verify` does.
 
     ``inputs`` is a directory of recorded streams; without it they are generated. The ``engine`` is "embedded" or
     "spark", which needs Java; by default the first where it can serve. The result is ``proved`` where there were
-    results and all were equal, and says ``difference`` with the fewest rows that still have it.
+    results and all were equal, and says ``difference`` with the fewest rows that still have it. With ``tick`` "batch"
+    the job prints what each micro-batch changes, as it does by default, and that is compared.
     """
     known = catalog_of(catalog)
     folder = None if inputs is None else Path(inputs)
-    return verification(statement_of(sql, known, name), known, folder, seed, runs, engine=engine)
+    return verification(statement_of(sql, known, name), known, folder, seed, runs, engine=engine, tick=tick)
 
 
 def compiled_of(
@@ -305,6 +307,7 @@ def verification(
     on_trial: Callable[[Trial], None] = lambda trial: None,
     on_step: Callable[[str], None] = lambda step: None,
     engine: str | None = None,
+    tick: str = "timestamp",
 ) -> Verification:
     """The job of a bounded statement against the statement itself, over recorded rows or generated ones.
 
@@ -316,6 +319,8 @@ def verification(
         raise UsageError(
             f"{checked.statement.name} reads no stream, and verify compares jobs of streams", remedy=remedy
         )
+    from msgspec import structs
+
     from streambound.analyzer.expressions.function import NotKnown
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
@@ -325,9 +330,9 @@ def verification(
 
     planned = plan_of(checked, catalog)
     plan = replace(planned, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
-    job = compiled(plan, tick="timestamp")
+    job = compiled(plan, tick=tick)
     rows = recorded(plan, folder) if folder is not None else None
-    reference = _reference(checked, catalog, plan)
+    reference = _reference(checked, catalog, plan, tick == "batch")
     files = {"input": str(folder or ".")}  # rows that are generated are files, too
     if not runs_on_spark(job, files, engine, reference if isinstance(reference, str) else ""):
         assert not isinstance(reference, str), "what it does not know runs on Spark"
@@ -335,11 +340,13 @@ def verification(
             return verify(job, reference, rows, seed, runs, on_trial, on_step)
         except NotKnown as error:
             runs_on_spark(job, files, engine, f"only Spark knows {error}")
-    original = batch_statement(checked, catalog, plan)
+    original = structs.replace(batch_statement(checked, catalog, plan), batches=tick == "batch")
     return verify(job, original, rows, seed, runs, on_trial, on_step)
 
 
-def _reference(checked: Checked, catalog: Catalog, plan: JobPlan) -> StatementReference | PeriodReference | str:
+def _reference(
+    checked: Checked, catalog: Catalog, plan: JobPlan, batches: bool
+) -> StatementReference | PeriodReference | str:
     """The statement as the reference evaluator takes it, or in words why it does not."""
     from streambound.incremental.translation.views import Untranslatable
     from streambound.recheck.oracle.reference import StatementReference, circuit_of
@@ -350,7 +357,7 @@ def _reference(checked: Checked, catalog: Catalog, plan: JobPlan) -> StatementRe
             block = _snapshots(checked.blocks, catalog)
             assert block.snapshots is not None, "a block is evaluated at points of time"
             return PeriodReference.of(block.tree, catalog, block.snapshots)
-        return StatementReference(circuit_of(checked.statement, catalog), catalog, plan.final)
+        return StatementReference(circuit_of(checked.statement, catalog), catalog, plan.final, batches)
     except Untranslatable as error:
         return f"the reference evaluator does not know the query: {error}"
 

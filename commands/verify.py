@@ -23,11 +23,13 @@ from streambound.jobs import verification
               help="How many runs, each with other micro-batches (and other generated streams).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @engine_option
+@click.option("--tick", type=click.Choice(("batch", "timestamp")), default="timestamp", show_default=True,
+              help="Compare what each timestamp changes, or each micro-batch, as `run` prints by default.")  # fmt: skip
 @emit_mode_option
 @common_options
 def verify(
     query: str, name: str | None, input_dir: Path | None, seed: int, runs: int, form: str,
-    engine: str | None, emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    engine: str | None, tick: str, emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compare the job of a bounded QUERY with the SQL itself over the same rows.
 
@@ -35,9 +37,10 @@ def verify(
     With --engine spark the job runs on Spark, and the SQL there as one batch query.
 
     Every run brings the rows of the streams in another order that the catalog allows (lateness, partitions), in
-    micro-batches cut at random places. Results must be equal as multisets at every timestamp. Where they are not, rows
-    are dropped as long as the difference stays. Rows that break the catalog's contract are left out on both sides, and
-    counted; one that the job puts into quarantine without such a reason makes a difference.
+    micro-batches cut at random places. Results must be equal as multisets at every timestamp, with --tick batch after
+    every micro-batch. Where they are not, rows are dropped as long as the difference stays. Rows that break the
+    catalog's contract are left out on both sides, and counted; one that the job puts into quarantine without such a
+    reason makes a difference.
 
     \b
     Exit status 1: the results differ, there were none (unless no rows can give one), or the query is not bounded.
@@ -53,7 +56,7 @@ def verify(
         if form == "text":
             show(trial_line(trial, next(numbers)))
 
-    found = verification(checked, catalog, input_dir, seed, runs, note, Doing(), engine)
+    found = verification(checked, catalog, input_dir, seed, runs, note, Doing(), engine, tick)
     if form == "json":
         show_literal(verify_json(found))
     else:

@@ -8,6 +8,7 @@ results are read by Python's own JSON reader.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,11 +72,15 @@ def failures() -> Iterator[None]:
 
 
 class StatementReference(Struct, frozen=True):
-    """A statement's circuit over Z-sets, and its catalog; ``final``: a run prints each result once."""
+    """A statement's circuit over Z-sets, and its catalog; ``final``: a run prints each result once.
+
+    A run in ``batches`` prints what changes from one micro-batch to the next, at any of its timestamps.
+    """
 
     circuit: Circuit
     catalog: Catalog
     final: bool = False
+    batches: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -91,6 +96,8 @@ class StatementReference(Struct, frozen=True):
         with failures():
             expected = self._expected(folder)
         found = self._found(output)
+        if self.batches:
+            expected = _until(sorted({time for time, _ in found}), expected)
         if self.final:
             last = max((time for time, _ in expected), default=0)
             expected, found = _at(last, expected), _at(last, Results({key: abs(n) for key, n in found.items()}))
@@ -126,6 +133,15 @@ def _at(time: int, results: Results) -> Results:
     found = Results()
     for (_, row), number in results.items():
         found[(time, row)] += number
+    return found
+
+
+def _until(printed: Sequence[int], results: Results) -> Results:
+    """All results, each at the next time at which any was printed; those after the last one at their own."""
+    found = Results()
+    for (time, row), number in results.items():
+        place = bisect_left(printed, time)
+        found[(printed[place] if place < len(printed) else time, row)] += number
     return found
 
 

@@ -61,7 +61,8 @@ class Snapshots(Struct, frozen=True):
 class BatchStatement(Struct, frozen=True):
     """A statement as it is written and as a tree, its catalog, and the names of its select list.
 
-    Of a SEQ VT statement it is what is inside of the block, and ``snapshots`` says when that is evaluated.
+    Of a SEQ VT statement it is what is inside of the block, and ``snapshots`` says when that is evaluated. A run in
+    ``batches`` prints what changes from one micro-batch to the next, at any of its timestamps.
     """
 
     text: str
@@ -69,6 +70,7 @@ class BatchStatement(Struct, frozen=True):
     catalog: Catalog
     columns: tuple[str, ...]
     snapshots: Snapshots | None = None
+    batches: bool = False
 
 
 class Cell(Struct, frozen=True):

@@ -107,6 +107,8 @@ class _Prefixes(Struct, frozen=True):
         }
         times = {row[0] for rows, time in streams.values() for row in rows.selectExpr(time).distinct().collect()}
         times.update(time for _, mine in relations.values() for time, _ in mine)
+        if statement.batches and times:
+            times = {max(times)} | {row[0] for row in found.select(TIME).distinct().collect()}
         return _Prefixes(spark, text, names, streams, relations, found, sorted(times))
 
     def compared(self, random: Random) -> BatchComparison:

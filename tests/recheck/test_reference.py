@@ -45,10 +45,11 @@ def compared(
     rows: Mapping[str, Sequence[tuple[Any, ...]]],
     lines: Sequence[tuple[Any, ...]],
     final: bool = False,
+    batches: bool = False,
 ) -> BatchComparison:
     catalog = catalog_of(CATALOG)
     (statement,) = split_statements(SourceText("q.sql", sql))
-    reference = StatementReference(circuit_of(statement, catalog), catalog, final)
+    reference = StatementReference(circuit_of(statement, catalog), catalog, final, batches)
     for name, mine in rows.items():
         columns = CATALOG["streams"][name]["columns"]
         (place / "used" / name).mkdir(parents=True)
@@ -89,6 +90,14 @@ def test_what_is_wrong_is_found(tmp_path: Path, what: str) -> None:
     comparison = compared(tmp_path, SUMS, ROWS, lines)
     assert comparison.timestamp == time
     assert (values, expected, found) in [(cell.values, cell.expected, cell.found) for cell in comparison.cells]
+
+
+def test_changes_of_micro_batches_add_up_to_those_of_their_timestamps(tmp_path: Path) -> None:
+    of_batches = [(1, 0.3, 5, 1), (None, None, 5, 1), (2, 0.3, 9, 1)]
+    assert compared(tmp_path / "right", SUMS, ROWS, of_batches, batches=True) == BatchComparison(3, 2)
+    assert not compared(tmp_path / "by timestamp", SUMS, ROWS, of_batches).equal
+    for wrong in (of_batches[:2], of_batches[1:], [(1, 0.1, 5, 1), *of_batches[1:]], [*of_batches, (7, 1.0, 12, 1)]):
+        assert not compared(tmp_path / f"wrong {wrong}", SUMS, ROWS, wrong, batches=True).equal
 
 
 def test_final_results_have_any_time_and_are_printed_once(tmp_path: Path) -> None:

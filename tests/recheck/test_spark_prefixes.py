@@ -40,12 +40,13 @@ def spark() -> Iterator[Any]:
 
 
 def compared(
-    spark: Any, place: Path, printed: list[dict[str, Any]], sql: str = SQL, final: bool = False
+    spark: Any, place: Path, printed: list[dict[str, Any]], sql: str = SQL, final: bool = False, batches: bool = False
 ) -> BatchComparison:
     (place / "used" / "S").mkdir(parents=True)
     (place / "used" / "S" / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     (place / "out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in printed))
-    statement = BatchStatement(sql, parse_one(sql, dialect="spark"), catalog_from_mapping(CATALOG, "text"), ("k", "a"))
+    tree, catalog = parse_one(sql, dialect="spark"), catalog_from_mapping(CATALOG, "text")
+    statement = BatchStatement(sql, tree, catalog, ("k", "a"), batches=batches)
     compare = compare_final if final else compare_prefixes
     return compare(spark, statement, place / "used", place / "out.jsonl")
 
@@ -69,6 +70,13 @@ def test_a_change_at_a_time_without_rows_is_found(spark: Any, tmp_path: Path) ->
     made_up = [{"k": 5, "a": 1.0, "_ts": 1000, "_mult": n} for n in (1,)]
     found = compared(spark, tmp_path, [*changes(), *made_up])
     assert not found.equal and found.timestamp == 1000
+
+
+def test_changes_of_micro_batches(spark: Any, tmp_path: Path) -> None:
+    end = [row for row in changes() if row["_mult"] > 0][-2:]
+    one_batch = [{**row, "_ts": LAST} for row in end]
+    assert compared(spark, tmp_path / "right", one_batch, batches=True) == BatchComparison(2, 1)
+    assert not compared(spark, tmp_path / "wrong", one_batch[1:], batches=True).equal
 
 
 def test_final_results_are_those_of_all_rows_each_once(spark: Any, tmp_path: Path) -> None:

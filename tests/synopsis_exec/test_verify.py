@@ -315,7 +315,8 @@ def test_what_is_read_as_other_operators_needs_no_spark(place: Path, sql: str) -
     tables = (f'[streams.{name}]\ntimestamp = "ts"\n{columns}' for name in "SV")
     (place / "streams.toml").write_text("".join(tables))
     (place / "q.sql").write_text(sql)
-    assert verified("q.sql", "--runs", "1", "--engine", "embedded")["results"] > 4
+    for tick in ("timestamp", "batch"):
+        assert verified("q.sql", "--runs", "1", "--engine", "embedded", "--tick", tick)["results"] > 4
 
 
 def test_what_needs_spark_says_so(place: Path) -> None:
