@@ -109,7 +109,7 @@ def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     numbers = counts(outcomes)
     present = [verdict for verdict in BY_VERDICT if numbers[verdict]]
     yield "<header><div>\n<h1>Queries in bounded memory</h1>"
-    yield f'<p class="about">{escape(total_text(outcomes))} by streambound {__version__}</p>'
+    yield f'<p class="about">{escape(total_text(outcomes))} · streambound {__version__}</p>'
     parts = (f'<i class="{v.value}" style="flex: {numbers[v]}; background: var(--tone)"></i>' for v in present)
     yield f'<div class="bar" aria-hidden="true">{"".join(parts)}</div>'
     yield '<div class="tools">'
@@ -123,7 +123,10 @@ def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 
 
 def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    """A table of the decided queries by what they keep, the most first, which its script sorts by any column."""
+    """A table of the decided queries by what they keep, the most first, which its script sorts by any column.
+
+    It is open where no query needs attention, which would be below it otherwise.
+    """
     numbers = {id(item): number for number, item in enumerate(by_attention(outcomes), start=1)}
     decided = [item for item in by_state(outcomes) if item.verdict in _DECIDED]
     if not decided:
@@ -131,7 +134,9 @@ def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     heads = [("query", "none"), ("verdict", "none"), ("entries", "none"), ("bytes", "descending")]
     if engine := engine_of(outcomes):
         heads.append((engine, "none"))
-    yield f'<details class="states" open>\n<summary>State of {len(decided)} queries</summary>\n<div><table id="states">'
+    opened = " open" * all(item.verdict is Verdict.BOUNDED or item.suppressed for item in outcomes)
+    yield f'<details class="states"{opened}>\n<summary>State of {len(decided)} queries</summary>'
+    yield '<div><table id="states">'
     cells = (f'<th aria-sort="{sort}"><button type="button">{name}</button></th>' for name, sort in heads)
     yield f"<thead><tr>{''.join(cells)}</tr></thead>\n<tbody>"
     for item in decided:
