@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from statistics import fmean
 
 from msgspec import Struct, structs
 
@@ -37,6 +38,8 @@ from streambound_runtime.scratch import scratch_folder
 
 FLAT = 1.05
 """The second half may have this factor more entries than the first half: random streams have more by chance."""
+MANY = 100
+"""So many batches have a mean: a rare peak of random streams hardly changes it."""
 
 
 class Curve(StrEnum):
@@ -47,7 +50,8 @@ class Curve(StrEnum):
     FULL = "at M"
     """There were M, and never more."""
     FLAT = "flat"
-    """There were fewer than M, and no more in the second half than in the first."""
+    """There were fewer than M, and no more in the second half than in the first: at most, or of many batches on
+    average."""
     GROWING = "growing"
     """There were fewer than M, and more in the second half: what comes then was not measured."""
     EMPTY = "empty"
@@ -107,8 +111,15 @@ class Measurement(Struct, frozen=True):
             return Curve.FULL
         if self.peak == 0:
             return Curve.EMPTY
-        half = [sample.peak or 0 for sample in self.samples if 2 * sample.tuples <= self.samples[-1].tuples]
-        return Curve.FLAT if self.peak <= max(half, default=0) * FLAT else Curve.GROWING
+        last = self.samples[-1].tuples
+        before, quarter, after = (
+            [sample.peak or 0 for sample in self.samples if low * last < sample.tuples <= high * last]
+            for low, high in ((0, 0.5), (0.25, 0.5), (0.5, 1))
+        )
+        if self.peak <= max(before, default=0) * FLAT:
+            return Curve.FLAT
+        many = len(self.samples) >= MANY
+        return Curve.FLAT if many and fmean(after) <= fmean(quarter) * FLAT else Curve.GROWING
 
     @property
     def constant(self) -> bool:

@@ -84,6 +84,7 @@ def test_only_a_curve_that_stops_is_constant() -> None:
         return replace(FOUND, samples=tuple(_sample(n, peak=p) for n, p in enumerate(peaks, 1)), limit=limit).curve
 
     assert curve(*range(1, 101)) == curve(7) == curve(100, 101, 102, 110) == curve(1, 1, 1, 1, 1, 1, 1, 2) == "growing"
+    assert curve(*[6] * 99, 9) == "flat" and curve(*[6] * 99, 99) == "growing", "a rare peak, by the mean of fifty"
     assert curve(100, 100, 104, 90) == curve(5, 5) == curve(9, 3) == "flat"
     assert curve(*range(1, 101), limit=100) == curve(7, limit=7) == curve(0, 0, limit=0) == "at M"
     assert curve(0, 0) == "empty"
