@@ -51,6 +51,7 @@ from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.tables import Age, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
+from streambound.preprocess.pipeline import Derivation
 
 MOST_HARMFUL, MOST_LOOKS = 16, 64
 """Where a set violates its criterion: joins up to which cases are looked for, and how many of these are looked at."""
@@ -427,3 +428,14 @@ def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:
 
 
 __all__ = ["MOST_TABLES", "QueryBound", "TableBound", "Tier", "bound", "table_size"]
+
+
+def least_bound(derivation: Derivation, repeats: bool = False) -> QueryBound | None:
+    """M of a bounded query; None for more tables than can be counted. A set that ``repeats`` remembers no results.
+
+    Both halves of a ``<>`` have tables; where one table for both takes fewer entries, it is not split for these.
+    """
+    split, together = derivation.split, derivation.together
+    apart = bound(split, repeats)
+    combined = bound(together, repeats) if len(together.branches) < len(split.branches) else None
+    return combined if combined is not None and (apart is None or fewer(combined.entries, apart.entries)) else apart

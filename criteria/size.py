@@ -10,10 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product as cartesian
 from math import prod
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from streambound.analyzer.work import spend
+
+if TYPE_CHECKING:
+    import sympy
 
 _CHARACTERS_AT_ONCE = 40
 _MOST_FREE, _TRIED = 6, (1, 10**6)
@@ -265,3 +269,29 @@ def factors_of(size: Size) -> tuple[Size, ...]:
 def _number(size: Size) -> int:
     """The number that a term has for a factor."""
     return prod(factor.number for factor in factors_of(size) if isinstance(factor, Number))
+
+
+def symbolic(size: Size) -> sympy.Expr:
+    """A size as an expression over the symbols `c_S`, `rows_R`, `min_R_a`, `max_R_a`, all integers.
+
+    >>> str(symbolic(total([product([Number(3), Symbol("c_S")]), Symbol("c_S")])))
+    '4*c_S'
+    """
+    import sympy
+
+    operations: dict[type[Size], sympy.Expr] = {
+        Addition: sympy.Add,
+        Multiplication: sympy.Mul,
+        Minimum: sympy.Min,
+        Maximum: sympy.Max,
+    }
+
+    def expression(size: Size) -> sympy.Expr:
+        match size:
+            case Number(number):
+                return sympy.Integer(number)
+            case Symbol(name):
+                return sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rate_", "rows_")) or None)
+        return operations[type(size)](*map(expression, size.parts))
+
+    return sympy.simplify(expression(size))

@@ -18,8 +18,7 @@ from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Computed, Query
 from streambound.analyzer.work import by_identity
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import QueryBound, has_bound
-from streambound.criteria.least_bound import least_bound
+from streambound.criteria.bound import QueryBound, has_bound, least_bound
 from streambound.criteria.projected_time import Stamp, stamp
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import CriterionResult, Violation, also, by_cause, cause_of

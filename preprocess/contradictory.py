@@ -1,14 +1,18 @@
-"""Whether a branch can never hold: its closure is contradictory, or no way to satisfy the ``<>`` in it is left.
+"""Branches that never hold are dropped: the closure is contradictory, or no way to satisfy the ``<>`` is left.
 
 The closure knows ``<>`` only at the ends of ranges. Three booleans that all differ are found by trying both sides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from streambound.analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
-from streambound.analyzer.query import Branch, Comparison, Op
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import Branch, Comparison, Op, Query
 from streambound.analyzer.work import cached
 
 MOST_DECISIONS = 64
@@ -68,3 +72,23 @@ def _solvable(closure: Closure, unequal: list[Comparison], left: list[int]) -> b
     first, *others = undecided
     sides = (replace(first, op=op) for op in (Op.LT, Op.GT))
     return any(admits(closure, side) and _solvable(with_comparison(closure, side), others, left) for side in sides)
+
+
+def drop_unsatisfiable(query: Query, false: Collection[int] = ()) -> tuple[Query, tuple[Diagnostic, ...]]:
+    """The query without contradictory branches, and a warning for every SELECT of which nothing is left.
+
+    ``false`` are the SELECTs whose condition is false, or NULL, whatever the rows are: ``WHERE a = NULL``.
+    """
+    kept = tuple(branch for branch in query.branches if not contradictory(branch))
+    alive = {branch.statement for branch in kept}
+    warnings = []
+    for branch in query.branches:
+        if branch.statement not in alive:
+            alive.add(branch.statement)
+            what = "this query" if len({b.statement for b in query.branches}) == 1 else "this branch of the union"
+            why = "its condition is never true" if branch.statement in false else "its conditions contradict each other"
+            message = f"{what} can never produce a row: {why}"
+            warnings.append(
+                Diagnostic(Code.NEVER_TRUE, message, query.file, branch.span, "remove or correct a condition")
+            )
+    return replace(query, branches=kept), tuple(warnings)

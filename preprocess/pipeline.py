@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.query import FALSE, Query
+from streambound.preprocess.contradictory import drop_unsatisfiable
 from streambound.preprocess.contradictory_alternatives import contradictory_alternatives
-from streambound.preprocess.drop_unsatisfiable import drop_unsatisfiable
 from streambound.preprocess.invariants import violations
 from streambound.preprocess.merge_timestamps import merge_timestamps
 from streambound.preprocess.normalise import normalise

@@ -122,7 +122,7 @@ def show_facts(checked: Checked, decision: Decision) -> str:
 def show_bound(checked: Checked, decision: Decision) -> str:
     """M per table and in total, simplified by sympy; and how many bytes the tables are in a job's state."""
     from streambound.criteria.certificate import state_bytes
-    from streambound.criteria.symbolic import symbolic
+    from streambound.criteria.size import symbolic
 
     if checked.bound is None:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"

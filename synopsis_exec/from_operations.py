@@ -24,6 +24,7 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Attribute, Branch, Constant, Output, Query
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.block_part import BlockPart
+from streambound.criteria.bound import least_bound
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, bucket_function, closings
@@ -32,7 +33,6 @@ from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import BucketEnd, OperatorView, place_of
-from streambound.criteria.least_bound import least_bound
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts

@@ -29,7 +29,7 @@ from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import bound, results_size
+from streambound.criteria.bound import bound, least_bound, results_size
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
@@ -47,7 +47,6 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
-from streambound.criteria.least_bound import least_bound
 from streambound.criteria.rows_apart import KeptRows, bound_apart
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, fewer

@@ -6,7 +6,7 @@ import re
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.checked_types import check_types
-from streambound.analyzer.algebra.resolved_names import check_names
+from streambound.analyzer.algebra.verify import check_names
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic

@@ -35,9 +35,9 @@ from streambound.analyzer.query import (
 )
 from streambound.analyzer.values import Value
 from streambound.criteria.block_part import BlockPart
+from streambound.criteria.bound import least_bound
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.state import Operation
-from streambound.criteria.least_bound import least_bound
 from streambound.criteria.unlimited import unlimited
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant

@@ -10,7 +10,7 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
-from streambound.criteria import least_bound
+from streambound.criteria import bound as bound_module
 from streambound.criteria.bound import bound, counted
 from streambound.criteria.check import check_source
 from streambound.reports.explanation import verdict_text
@@ -138,7 +138,7 @@ def test_a_set_keeps_one_extremum(name: str) -> None:
 def test_it_is_computed_once(rest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks: the criterion of a set, the check, a report, the plan of the job."""
     calls: list[Query] = []
-    monkeypatch.setattr(least_bound, "bound", lambda split, repeats: (calls.append(split), bound(split, repeats))[1])
+    monkeypatch.setattr(bound_module, "bound", lambda split, repeats: (calls.append(split), bound(split, repeats))[1])
     catalog = catalog_from_mapping(RELATION)
     (checked,) = check_source(SourceText("q.sql", f"SELECT DISTINCT 1 AS one {rest}"), catalog)
     assert checked.bound is not None and checked.decision is not None

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streambound.analyzer.symbols import symbols_in
-from streambound.criteria.size import Number, Size, Symbol, least, product, total
-from streambound.criteria.symbolic import symbolic
+from streambound.criteria.size import Number, Size, Symbol, least, product, symbolic, total
 
 VALUES = {"c_S": 3, "c_T": 2, "rows_R": 7}
 

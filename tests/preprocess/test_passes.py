@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Query
 from streambound.analyzer.render import render
+from streambound.preprocess.contradictory import drop_unsatisfiable
 from streambound.preprocess.contradictory_alternatives import contradictory_alternatives
-from streambound.preprocess.drop_unsatisfiable import drop_unsatisfiable
 from streambound.preprocess.merge_timestamps import merge_timestamps
 from streambound.preprocess.normalise import normalise
 from streambound.preprocess.pipeline import PASSES, derive
