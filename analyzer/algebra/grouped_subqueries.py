@@ -20,13 +20,11 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import NULL_OF_NONE, computed_of
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.correlated_aggregates import CorrelatedAggregate
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.syntax import conjuncts
-from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span
 
@@ -40,32 +38,21 @@ class _NoJoinError(Exception):
     """A subquery that is no join with groups."""
 
 
-class GroupedSubquery(Struct, frozen=True):
-    """Makes this join of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
-
-    catalog: Catalog
-    scalar: Reader
-    fresh: Callable[[str], str]
-    place: exp.Expr
-    at: Span
+class GroupedSubquery(CorrelatedAggregate, frozen=True):
+    """Makes such a join of one subquery."""
 
     def joined(self, tree: nodes.Tree, asked: nodes.Tree) -> tuple[nodes.Tree, exp.Expr] | None:
         """The rows with the groups of the subquery, and its value over both; None where it is no such aggregate."""
-        match asked:
-            case nodes.Project(nodes.Aggregate(nodes.Filter(rows, condition), (), calls), (nodes.Named(value=value),)):
-                parts = conjuncts(condition.syntax)
-            case _:
-                return None
-        if outer_columns(rows, self.catalog) or any(call.function not in (*NULL_OF_NONE, _COUNT) for call in calls):
+        parts = self.parts(asked)
+        if parts is None or any(call.function not in (*NULL_OF_NONE, _COUNT) for call in parts.calls):
             return None
-        naming = [part for part in parts if outer_columns(nodes.Filter(rows, self.scalar(part)), self.catalog)]
-        own = [part for part in parts if part not in naming]
+        rows, naming, own, calls, value = parts
         names = {call.name: self.fresh("_v") for call in calls}
         of = _Correlated(schema(rows, self.catalog), schema(tree, self.catalog), self.fresh, self.at)
         try:
             on = [of.beside(part) for part in naming]
             made = tuple(self._call(call, names[call.name], of) for call in calls)
-            result = of.result(value.syntax, calls, names)
+            result = of.result(value, calls, names)
         except _NoJoinError:
             return None
         if not on:

@@ -9,21 +9,17 @@ Rows of S have NULL for x, which no aggregate counts. So an entry is kept for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.correlated_aggregates import CorrelatedAggregate
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.algebra.syntax import column_of, conjuncts, null_of
-from streambound.analyzer.algebra.verify import outer_columns
-from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.spans import Span
+from streambound.analyzer.algebra.syntax import column_of, null_of
 from streambound.analyzer.types import DataType
 
 _FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG")
@@ -31,24 +27,16 @@ _FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG")
 _SO_FAR = nodes.Frame(nodes.Unit.RANGE, nodes.FrameEnd(nodes.Side.PRECEDING), nodes.FrameEnd(nodes.Side.CURRENT))
 
 
-class RunningSubquery(Struct, frozen=True):
-    """Makes such rows of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
-
-    catalog: Catalog
-    scalar: Reader
-    fresh: Callable[[str], str]
-    place: exp.Expr
-    at: Span
+class RunningSubquery(CorrelatedAggregate, frozen=True):
+    """Makes such rows of one subquery."""
 
     def beside(self, tree: nodes.Tree, asked: nodes.Tree) -> tuple[nodes.Tree, exp.Expr] | None:
         """The rows with the running aggregate, and the subquery's value of them; None where it is no such one."""
-        match asked:
-            case nodes.Project(nodes.Aggregate(nodes.Filter(rows, condition), (), calls), (nodes.Named(value=value),)):
-                parts = conjuncts(condition.syntax)
-            case _:
-                return None
+        parts = self.parts(asked)
+        if parts is None:
+            return None
+        rows, naming, own, calls, value = parts
         outer, inner = schema(tree, self.catalog), schema(rows, self.catalog)
-        naming = [part for part in parts if outer_columns(nodes.Filter(rows, self.scalar(part)), self.catalog)]
         pairs = [_pair(part, inner, outer) for part in naming]
         times = [one for part, one in zip(naming, pairs, strict=True) if one is not None and not _is_equal(part)]
         keys = [one for part, one in zip(naming, pairs, strict=True) if one is not None and _is_equal(part)]
@@ -56,8 +44,8 @@ class RunningSubquery(Struct, frozen=True):
         known = [one for one in arguments if one is not None]
         timed = [column for column in outer if column.time]
         if (
-            outer_columns(rows, self.catalog) or len(known) < len(calls) or len(times) != 1
-            or len(times) + len(keys) < len(naming) or timed != [times[0][1]] or not times[0][0].time
+            len(known) < len(calls) or len(times) != 1 or len(times) + len(keys) < len(naming)
+            or timed != [times[0][1]] or not times[0][0].time
             or len({column.alias for column in outer}) != 1 or any(column.type is None for column in outer)
         ):  # fmt: skip
             return None
@@ -68,8 +56,7 @@ class RunningSubquery(Struct, frozen=True):
         others = [same.get(one.name) or null_of(one.type) for one in outer]
         others += [exp.Literal.number(0), *(value for value, _ in known)]
         called = [*(column.name for column in outer), shown, *names.values()]
-        own = [part for part in parts if part not in naming]
-        own += [exp.Not(this=exp.Is(this=column_of(one), expression=exp.Null())) for one, _ in keys]
+        own = own + [exp.Not(this=exp.Is(this=column_of(one), expression=exp.Null())) for one, _ in keys]
         if own:
             rows = nodes.Filter(rows, self.scalar(exp.and_(*own)), syntax=self.place)
         both = nodes.Union(
@@ -96,7 +83,7 @@ class RunningSubquery(Struct, frozen=True):
         )  # fmt: skip
         passed = self.scalar(exp.EQ(this=self._made(shown), expression=exp.Literal.number(1)))
         found = nodes.Alias(nodes.Filter(running, passed, syntax=self.place), outer[0].alias, syntax=self.place)
-        return found, self._value(value.syntax, results)
+        return found, self._value(value, results)
 
     def _argument(self, call: nodes.AggregateCall, rows: nodes.Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
         """The aggregated value of each row, NULL where the filter is not true; None for any other call."""
@@ -104,7 +91,7 @@ class RunningSubquery(Struct, frozen=True):
         value = call.arguments[0].syntax.copy() if call.arguments else exp.Literal.number(1)
         if plain and call.filter is not None:
             value = exp.Case(ifs=[exp.If(this=call.filter.syntax.copy(), true=value)])
-        if not plain or outer_columns(nodes.Filter(rows, self.scalar(value)), self.catalog):
+        if not plain or self.names_outer(rows, value):
             return None
         kind = type_of(value, inner)[0]
         return None if kind is None else (value, kind)
