@@ -31,7 +31,7 @@ from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.stream_sides import Meeting, WaitingSide
 from streambound_runtime.engine.tables import BIGINT, engine_type, places
 from streambound_runtime.operators import circuit_plan
-from streambound_runtime.operators.plan import JoinStep, Subplan, SynopsisPlan, Term, Test
+from streambound_runtime.operators.plan import JoinStep, JoinType, Subplan, SynopsisPlan, Term, Test
 
 
 @dataclass
@@ -187,7 +187,7 @@ class MadeOperators:
         self.changing.append(changes_input(table))
         return NativeNode(changes_node(name, table), engine_types(columns), True)
 
-    def stream_join(self, name: str, kind: str, part: BlockPart, alone: Sequence[Query]) -> SqlStreamJoin:
+    def stream_join(self, name: str, kind: JoinType, part: BlockPart, alone: Sequence[Query]) -> SqlStreamJoin:
         """A semi, anti or outer join of two streams: their rows, which wait for each other by the inner join's tables.
 
         The ``part`` is the inner join, and ``alone`` is each side by its own conditions; columns are the part's.

@@ -35,6 +35,7 @@ from streambound_runtime.operators.period_plan import (
     scans,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 
 _PERIOD = "a snapshot has no period; select by _begin and _end outside of the block"
 _FORM = "SEQ TP evaluates SELECT … FROM x [join y] [WHERE …], and UNION, EXCEPT and INTERSECT of such SELECTs"
@@ -160,7 +161,7 @@ class LineageRewriter(Rewriter):
         """Keep a subquery as it is, to be refused later: it has other values in other worlds."""
         return under, node
 
-    def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
+    def join(self, kind: JoinType, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
         """A join; a row of the left side and any of its matches, as one derivation each, are what a semi join has."""
         made = joined("inner" if kind == "semi" else kind, left, right, conditions, width(left))
         return SliceProject(made, tuple(f"c{place}" for place in range(width(left)))) if kind == "semi" else made

@@ -21,6 +21,7 @@ from streambound_runtime.operators.period_plan import (
     SliceProject,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 
 
 def kept(plan: SlicePlan, condition: exp.Expr) -> SlicePlan:
@@ -51,7 +52,7 @@ def kept(plan: SlicePlan, condition: exp.Expr) -> SlicePlan:
     return SliceFilter(plan, text(condition))
 
 
-def joined(kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr], by: int) -> SliceJoin:
+def joined(kind: JoinType, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr], by: int) -> SliceJoin:
     """A join on conditions over both sides' columns, of which the left one has ``by``.
 
     What is about one side alone is a condition of it, unless its rows that do not satisfy it are kept.

@@ -33,6 +33,7 @@ from streambound_runtime.operators.period_plan import (
     SliceUnion,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 
 _UNKEPT = ("map", "variant", "interval")
 """Types whose values cannot be compared, so that equal rows cannot be told."""
@@ -330,7 +331,7 @@ class Rewriter(Struct):
             conditions = [over(one, names.place) for one in conjuncts(syntax_of(tree.condition))]
         shared = [self._shared(name, left, right, tree) for name in tree.using]
         conditions += [exp.EQ(this=column(mine), expression=column(theirs + by)) for mine, theirs in shared]
-        plan = self.join(kind.value, left.plan, right.plan, conditions)
+        plan = self.join(kind.type, left.plan, right.plan, conditions)
         always = _always(kind, left.always, right.always)
         if kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI):
             return Rewritten(plan, left.columns, always)
@@ -338,7 +339,7 @@ class Rewriter(Struct):
             return Rewritten(plan, both, always)
         return Rewritten(*self._merged(plan, both, tree, shared, by), always)
 
-    def join(self, kind: str, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
+    def join(self, kind: JoinType, left: SlicePlan, right: SlicePlan, conditions: list[exp.Expr]) -> SlicePlan:
         """A join on conditions over the columns of both sides."""
         made = joined(kind, left, right, conditions, width(left))
         return replace(made, left=coalesced(made.left), right=coalesced(made.right))

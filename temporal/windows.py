@@ -18,6 +18,7 @@ from streambound_runtime.operators.period_plan import (
     inputs_of,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 from streambound_runtime.tp.plan import WINDOWS
 
 
@@ -51,7 +52,7 @@ def negating_windows(join: SliceJoin) -> tuple[SliceProject | None, SliceProject
     )
 
 
-def _joined(kind: str, join: SliceJoin, left: SlicePlan, right: SlicePlan) -> SliceJoin:
+def _joined(kind: JoinType, join: SliceJoin, left: SlicePlan, right: SlicePlan) -> SliceJoin:
     """The join of sides with more columns."""
     by, moved = width(join.left), width(left) - width(join.left)
     condition = join.condition and text(

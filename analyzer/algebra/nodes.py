@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cached_property
+from typing import cast
 
 from msgspec import Struct
 from sqlglot import exp
@@ -15,6 +16,7 @@ from sqlglot import exp
 from streambound.analyzer.models import Described
 from streambound.analyzer.spans import Span
 from streambound.analyzer.work import spend
+from streambound_runtime.operators.plan import JoinType
 
 _STEPS_A_TEXT = 60
 
@@ -161,6 +163,11 @@ class JoinKind(StrEnum):
     ANTI = "anti"
     NOT_IN = "not in"
     """The left rows without a right row for which the condition is true, and ``member`` true or NULL."""
+
+    @property
+    def type(self) -> JoinType:
+        """Its name in a plan, where NOT IN is one of the others."""
+        return cast("JoinType", self.value)
 
 
 ONE_SIDED = (JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)

@@ -85,7 +85,7 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job
     sides = [one.split for one in alone]
     if any(len(side.branches) != 1 for side in sides):
         raise NotMade("a side of several cases")
-    joined = job.stream_join(job.named(f"{tree.kind} join"), str(tree.kind), part, sides)
+    joined = job.stream_join(job.named(f"{tree.kind} join"), tree.kind.type, part, sides)
     if job.key is not None:
         sources = found.read.split.branches[0].streams
         keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}
@@ -248,7 +248,7 @@ class _OfViews:
         operator: SqlJoin | SqlAsOf
         static = is_static(self.tree.right, self.job.catalog) and not self.again
         if static or (self.version is not None and self._until is None):
-            kind = str(self.tree.kind)
+            kind = self.tree.kind.type
             operator = SqlAsOf(
                 name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
             )
@@ -260,7 +260,7 @@ class _OfViews:
                 for side, tree in zip(self.sides, (self.tree.left, self.tree.right), strict=True)
             )
             operator = SqlJoin(
-                name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
+                name, (left, right, *over), self.tree.kind.type, *kinds, tuple(tests), opens[0], tuple(names), shown,
                 buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
                 standing=is_static(self.tree.left, self.job.catalog) and not self.again, either=tuple(either),
                 best=self._best(), until=self._until,

@@ -28,7 +28,7 @@ from streambound_runtime.engine.tables import (
 )
 from streambound_runtime.engine.time_buckets import expired
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
-from streambound_runtime.operators.plan import Test
+from streambound_runtime.operators.plan import JoinType, Test
 
 Alternatives = tuple[tuple[Test, ...], ...]
 """Tests, of which a row passes all of one alternative."""
@@ -63,7 +63,7 @@ class SqlJoin:
 
     name: str
     inputs: tuple[str, ...]
-    kind: str
+    kind: JoinType
     left: tuple[str, ...]
     right: tuple[str, ...]
     tests: tuple[Test, ...]
@@ -261,7 +261,7 @@ class SqlAsOf:
 
     name: str
     inputs: tuple[str, str]
-    kind: str
+    kind: JoinType
     left: tuple[str, ...]
     right: tuple[str, ...]
     tests: tuple[Test, ...]

@@ -25,11 +25,12 @@ from streambound_runtime.engine.tables import (
     places,
     summed,
 )
+from streambound_runtime.operators.plan import JoinType
 
 _LETTERS = ("l", "r")
 _JOINED = {"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN"}
-_WITH_LEFT = {"right": "inner", "full": "left"}
-_WITH_RIGHT = {"left": "inner", "full": "right"}
+_WITH_LEFT: dict[JoinType, JoinType] = {"right": "inner", "full": "left"}
+_WITH_RIGHT: dict[JoinType, JoinType] = {"left": "inner", "full": "right"}
 """The kinds of outer joins of whose rows only those count that have a row of one side."""
 
 

@@ -25,7 +25,7 @@ from streambound_runtime.engine.tables import (
     listed,
     same,
 )
-from streambound_runtime.operators.plan import Table, Term, Test
+from streambound_runtime.operators.plan import JoinType, Table, Term, Test
 
 _LONG_AGO = -(2**62)
 """The time of entries that are so old that their times need not be told apart."""
@@ -33,7 +33,7 @@ _LONG_AGO = -(2**62)
 
 @dataclass(frozen=True, slots=True)
 class SqlStreamJoin:
-    """A join of the ``kind`` left, right, full, semi or anti of two streams' rows.
+    """A join of two streams' rows.
 
     ``together`` says when rows of one timestamp meet, ``left_later`` when a left row meets an older right one's entry,
     ``right_later`` the other way round; None where they never do.
@@ -41,7 +41,7 @@ class SqlStreamJoin:
 
     name: str
     inputs: tuple[str, ...]
-    kind: str
+    kind: JoinType
     types: tuple[str, ...]
     left: WaitingSide
     right: WaitingSide

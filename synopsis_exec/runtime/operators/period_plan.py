@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import cast
 
 from streambound_runtime.lineage.formulas import NODES
+from streambound_runtime.operators.plan import JoinType
 
 ColumnTypes = tuple[tuple[str, str], ...]
 """Names of columns with their Spark SQL types."""
@@ -110,14 +111,14 @@ class SliceDifference:
 
 @dataclass(frozen=True, slots=True)
 class SliceJoin:
-    """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
+    """Pairs of rows that are valid together, where they are.
 
     ``keys`` are expressions over each side's own columns that are equal in a pair, columns where it is executed;
     ``condition`` is what else holds of it, over the columns of both sides, which are ``given``; ``engine`` as of
     `SliceFilter`.
     """
 
-    kind: str
+    kind: JoinType
     left: SlicePlan
     right: SlicePlan
     keys: tuple[tuple[str, str], ...] = ()

@@ -10,10 +10,12 @@ number n.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from streambound_runtime.operators.formula import Formula, Members
 
 Constant = int | float | str | None
+JoinType = Literal["inner", "left", "right", "full", "semi", "anti"]
 TestOffset = Constant | Formula | tuple[Constant, ...]
 """What a test adds to its right side, or, where there is none, compares with; members of a list for ``in``."""
 

@@ -28,6 +28,7 @@ from streambound_runtime.operators.period_plan import (
     SliceUnion,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 from streambound_runtime.periods.frames import (
     BEGIN,
     BIN,
@@ -232,7 +233,7 @@ class PlanExecution(TaskPlanner):
             parts.append(rest.selectExpr(*kinds[: own[0]], *theirs, *PERIOD))
         return reduce(lambda one, other: one.unionAll(other), parts)
 
-    def _partners(self, kind: str, side: TaskPlan, place: int, pairs: DataFrame, name: str) -> DataFrame:
+    def _partners(self, kind: JoinType, side: TaskPlan, place: int, pairs: DataFrame, name: str) -> DataFrame:
         """The rows of a side where they are in some of the pairs, or where they are in none."""
         others = self.read(pairs.selectExpr(f"{name} AS c0", *PERIOD))
         return self.pairs(kind, side, others, [(place, 0)]).frame()

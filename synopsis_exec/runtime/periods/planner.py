@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.period_plan import SliceJoin, SlicePlan, SliceProject, SliceScan, scans
+from streambound_runtime.operators.plan import JoinType
 from streambound_runtime.periods.frames import BIN, PERIOD, borders_of, columns_of, in_bins, normal
 from streambound_runtime.periods.tasks import TaskInput, TaskPlan
 
@@ -115,7 +116,7 @@ class TaskPlanner(ABC):
             read.append(self.read(with_columns(frame, *own)))
         return read[0], read[1], [(len(left.types) + n, len(right.types) + n) for n in range(len(keys))]
 
-    def pairs(self, kind: str, left: TaskPlan, right: TaskPlan, pairs: Sequence[tuple[int, int]]) -> TaskPlan:
+    def pairs(self, kind: JoinType, left: TaskPlan, right: TaskPlan, pairs: Sequence[tuple[int, int]]) -> TaskPlan:
         """A join of rows that are equal in pairs of columns."""
         left, right = self.beside(left, right, pairs)
         by = len(left.types)

@@ -32,6 +32,7 @@ from streambound_runtime.operators.period_plan import (
     chance_columns,
     width,
 )
+from streambound_runtime.operators.plan import JoinType
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, PERIOD, normal, within
 from streambound_runtime.periods.planner import TaskPlanner, with_columns
 from streambound_runtime.periods.tasks import TaskPlan
@@ -191,7 +192,7 @@ class LineageExecution(TaskPlanner):
         return self._windows(plan, plan.kind, (left, right), keys, finished)
 
     def _windows(
-        self, plan: SliceJoin, kind: str, sides: tuple[TaskPlan, TaskPlan], keys: Sequence[tuple[int, int]],
+        self, plan: SliceJoin, kind: JoinType, sides: tuple[TaskPlan, TaskPlan], keys: Sequence[tuple[int, int]],
         finished: bool,
     ) -> DataFrame:  # fmt: skip
         """A join of a ``kind`` of rows that are equal in pairs of columns, of which values are shown."""
