@@ -117,26 +117,24 @@ def written_tree(statement: Statement, catalog: Catalog) -> Tree | None:
 
 def _order_of_time(order: OrderBy, query: Query) -> str | None:
     """The column by which results are put in order, where that is the time of each one's only stream: its `_ts`."""
-    (key, *more), first = order.keys, query.branches[0]
-    node = key.value.syntax
+    (key, *more), node = order.keys, order.keys[0].value.syntax
+    names = [output.name for output in query.branches[0].outputs]
     if more or key.descending or not isinstance(node, exp.Column):
         return None
-    places = [place for place, output in enumerate(first.outputs) if output.name.lower() == node.name.lower()]
-    for branch in query.branches:
-        streams = [source for source in branch.sources if source.kind is Kind.STREAM]
-        if len(streams) != 1 or len(places) != 1:
-            return None
-        (stream,), value = streams, branch.outputs[places[0]].value
-        if node.table and (node.table.lower(), node.name.lower()) != (
-            stream.alias.lower(),
-            str(stream.timestamp).lower(),
-        ):
-            return None
-        if not isinstance(value, TimeValue) or value.attributes != (Attribute(stream.alias, str(stream.timestamp)),):
-            return None
-        if value.offset:
-            return None
-    return first.outputs[places[0]].name
+    places = [place for place, name in enumerate(names) if name.lower() == node.name.lower()]
+    return names[places[0]] if len(places) == 1 and all(_is_time(b, places[0], node) for b in query.branches) else None
+
+
+def _is_time(branch: Branch, place: int, node: exp.Column) -> bool:
+    """Whether an output is the time of the branch's only stream, and a qualified name means that."""
+    streams = [source for source in branch.sources if source.kind is Kind.STREAM]
+    written = (node.table.lower(), node.name.lower())
+    times = [(stream.alias, str(stream.timestamp)) for stream in streams]
+    alike = not node.table or written in [(alias.lower(), time.lower()) for alias, time in times]
+    match branch.outputs[place].value:
+        case TimeValue() as value if not value.offset and alike and len(times) == 1:
+            return value.attributes == (Attribute(*times[0]),)
+    return False
 
 
 def _is_set(tree: Tree, positions: Positions) -> bool:

@@ -161,9 +161,11 @@ def _block(source: SourceText, tokens: Sequence[Token], index: int, parse: Parse
     if isinstance(query, Diagnostic):
         return query
     span = source.span(tokens[index].start, tokens[closes].end + 1)
-    name = f"seq_{tokens[index].start}"
-    block = SeqBlock(kind, name, words, span, query, inside, *times, header, (), annotated, costs)
-    return block, closes
+    since, until, as_of = times
+    return SeqBlock(
+        kind=kind, name=f"seq_{tokens[index].start}", at=words, span=span, query=query, tokens=inside, since=since,
+        until=until, as_of=as_of, header=header, semiring=annotated, costs=costs,
+    ), closes  # fmt: skip
 
 
 def _semiring(
