@@ -53,7 +53,7 @@ class Code(StrEnum):
     NEVER_TRUE = "SB150", Severity.WARNING, "A branch whose condition is contradictory: it can never produce a row."
     NEVER_TRUE_ALTERNATIVE = "SB151", Severity.WARNING, "An alternative of an OR or IN that can never hold."
     NOT_READ = "SB152", Severity.WARNING, "A hint, setting or expectation that would change results, and is not read."
-    UNBOUNDED_PROJECTION = "SB201", Severity.ERROR, "A projected attribute has no bound, so its values pile up."
+    UNBOUNDED_PROJECTION = "SB201", Severity.ERROR, "A column of the select list has no bound, so its values pile up."
     UNBOUNDED_JOIN = "SB202", Severity.ERROR, "An inequality join needs unboundedly many values of an older stream."
     UNBOUNDED_EQUALITY = "SB203", Severity.ERROR, "An equality join needs every value of an older stream, unboundedly."
     SEVERAL_EXTREMA = "SB204", Severity.ERROR, "DISTINCT would need more than one maximum or minimum per key."

@@ -43,7 +43,7 @@ def projections(facts: Facts, stream: str, condition: str) -> Iterator[Violation
 def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute, condition: str) -> Violation:
     later = listed(facts.later[attribute.source], "or")
     message = (
-        f"nothing bounds {attribute}, which is shown, and a tuple of {attribute.source} may still wait for one "
+        f"nothing bounds {attribute}, which is shown, and a row of {attribute.source} may still wait for one "
         f"of {later}: every value must be remembered"
     )
     help = bound_help(facts, attribute)
@@ -67,14 +67,14 @@ def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: JoinConst
     spend(_STEPS_A_VIOLATION)
     if join.equality:
         message = (
-            f"nothing bounds {own} in {own} = {other}, and a tuple of {other.source} may come later: "
+            f"nothing bounds {own} in {own} = {other}, and a row of {other.source} may come later: "
             f"every value of {own} must be remembered"
         )
         code = Code.UNBOUNDED_EQUALITY
     else:
         message = (
             f"the outcome of the inequality between {own} and {other} depends on unboundedly many values of {own}, "
-            f"and a tuple of {other.source} may come later: they must all be remembered"
+            f"and a row of {other.source} may come later: they must all be remembered"
         )
         code = Code.UNBOUNDED_JOIN
     span = facts.span_of(own, other)

@@ -156,9 +156,9 @@ def time_violations(facts: Facts, stream: str, condition: str) -> Iterator[Viola
 def _violation(facts: Facts, output: Output, time: Attribute, condition: str) -> Violation:
     later = facts.later[time.source]
     message = (
-        f"{time} is in the select list, and a tuple of {time.source} may still wait for one of {listed(later, 'or')}: "
+        f"{time} is in the select list, and a row of {time.source} may still wait for one of {listed(later, 'or')}: "
         f"every timestamp must be remembered"
     )
     windows = " and ".join(f"{facts.time(other)} <= {time} + …" for other in later)
-    help = f"add a window, {windows}, or leave it out: the results' _ts is the time of their newest tuple"
+    help = f"add a window, {windows}, or leave it out: the results' _ts is the time of their newest row"
     return Violation(condition, time.source, time.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)

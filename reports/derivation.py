@@ -115,12 +115,12 @@ def _facts(words: TableWords) -> Step:
 
 
 def _stream(words: TableWords, alias: str) -> Step:
-    """Who may come after a stream's tuple, and what that makes of its attributes."""
+    """Who may come after a stream's row, and what that makes of its attributes."""
     facts, later = words.facts, words.facts.later[alias]
     if alias in facts.finite_streams:
         return Step(f"{alias}: a finite stream, it brings finitely many values")
     if not later:
-        waits = f"{alias}: no stream may come later, so its tuples are forgotten after a bounded time"
+        waits = f"{alias}: no stream may come later, so its rows are forgotten after a bounded time"
     else:
         waits = f"{alias}: remembered, because {listed(later, 'or')} may come later"
     return Step(waits, _few([*_projections(words, alias), *_joins(words, alias)], "facts"))

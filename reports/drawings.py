@@ -27,11 +27,11 @@ MOST_TABLES_DRAWN = 100
 MOST_PANELS = 20
 
 _GRAPH_LEGEND = (
-    "An edge leads from a stream to one that its tuples must be newer than (transitive reduction). "
-    "A tuple is remembered until the streams it waits for have come."
+    "An edge leads from a stream to one that its rows must be newer than (transitive reduction). "
+    "A row is remembered until the streams it waits for have come."
 )
 _TABLES_LEGEND = (
-    "A box is a set of streams whose partial matches are remembered. An edge is the arrival of a tuple. "
+    "A box is a set of streams whose partial matches are remembered. An edge is the arrival of a row. "
     "Streams that share a timestamp take several edges at once."
 )
 
@@ -44,7 +44,7 @@ def graph_diagram(checked: Checked, decision: Decision) -> Diagram:
 
 
 def tables_diagram(checked: Checked, decision: Decision) -> Diagram:
-    """The sets of streams of every branch, their tables, and how tuples lead on to the next (docs/theory-bags.md).
+    """The sets of streams of every branch, their tables, and how rows lead on to the next (docs/theory-bags.md).
 
     Raises UsageError for a branch with more than `MOST_TABLES_DRAWN` sets.
     """
@@ -106,7 +106,7 @@ def _tables_panel(words: TableWords) -> Panel:
         Node(_name(t.streams), t.name, words.lines(t), "culprit" if words.culprits(t) else "table")
         for t in synopsis.tables
     ]
-    start = Node(_name(()), "nothing", ("no tuple so far",), "plain")
+    start = Node(_name(()), "nothing", ("no row so far",), "plain")
     kind = "culprit" if words.result_culprits else "results"
     results = Node(_name(synopsis.streams), "results", words.result_lines, kind)
     return Panel("", (start, *tables, results), tuple(_steps(synopsis)))

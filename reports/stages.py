@@ -234,7 +234,7 @@ def _arrival_lines(transitions: list[Way]) -> Iterator[str]:
 
 
 def _part(part: Part) -> str:
-    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now
+    return "{" + ", ".join(part.streams) + "}" + ", new rows included" * part.now
 
 
 def _fact_lines(facts: Facts) -> Iterator[str]:

@@ -76,14 +76,14 @@ def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
 def _table(plan: Plan, branch: BranchPlan, table: SynopsisTable) -> str:
     what = "whether there are" if plan.distinct else "the number of"
     of = " and ".join(table.streams) if len(table.streams) < 3 else ", ".join(table.streams)
-    tuples = f"tuples of {of}" if len(table.streams) == 1 else f"combinations of tuples of {of}"
+    rows = f"rows of {of}" if len(table.streams) == 1 else f"combinations of rows of {of}"
     keys = [_stored(stored) for stored in table.key]
     keys += [str(branch.facts.time(age.stream)) for age in table.ages]
     per = f" per {', '.join(keys)}" if keys else ""
     per += "".join(f"{' and' if place else ', with'} the {e.name}" for place, e in enumerate(table.extrema))
     ages = [f"for {_duration(plan, a.expires)} after {a.stream}'s" for a in table.ages if a.expires is not None]
     until = f", until {table.deadline}" if table.deadline is not None else ""
-    return f"{what} {tuples}{per}{', ' + ' and '.join(ages) if ages else ''}{until}"
+    return f"{what} {rows}{per}{', ' + ' and '.join(ages) if ages else ''}{until}"
 
 
 def _duration(plan: Plan, length: int) -> str:

@@ -26,6 +26,8 @@ FORBIDDEN = {
     r"any number, of a type of any length": "'no limit in bytes'",
 }
 """What is written, as a regular expression, and what to write instead."""
+OF_THE_THEORY = {r"\btuples?\b": "'row'", r"\bprojected\b(?!-)": "'in the select list'"}
+"""Words that only the pages of the theory have."""
 PAGES = ("*.md", "docs/*.md", "docs/codes/*.md", "examples/*/README.md")
 PACKAGES = (
     "analyzer", "commands", "criteria", "gate", "importing", "incremental", "preprocess", "punctuation", "recheck",
@@ -61,3 +63,11 @@ def test_words_do_not_come_back(words: str, read: list[tuple[str, str]]) -> None
         for hit in pattern.finditer(text)
     ]
     assert not found, f"write {FORBIDDEN[words]} in\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("words", OF_THE_THEORY)
+def test_words_of_the_theory_are_in_its_pages_alone(words: str, read: list[tuple[str, str]]) -> None:
+    pages = [(place, text) for place, text in read if place.endswith(".md")]
+    places = {place for place, text in pages if re.search(words, re.sub(r"--[\w-]+", "", text), re.I)}
+    assert any(place.startswith("theory") for place in places)
+    assert {one for one in places if not one.startswith("theory")} == set(), f"write {OF_THE_THEORY[words]}"

@@ -43,7 +43,7 @@ figure2, a bag
 │       rename_finite
 ├── branch
 │   ├── facts
-│   │   ├── S: no stream may come later, so its tuples are forgotten after a bounded time
+│   │   ├── S: no stream may come later, so its rows are forgotten after a bounded time
 │   │   ├── T: remembered, because S may come later
 │   │   │   ├── projected: 1 <= T.B <= 4, bounded
 │   │   │   └── joined: T.B < S.A, harmless (1 <= T.B <= 4)

@@ -47,7 +47,7 @@ def test_steps(tmp_path: Path) -> None:
     (tmp_path / "T" / "1.jsonl").write_text('{"k": "x", "at": "2024-01-01"}\n\n{"k": "x", "at": "2024-01-01"}\n')
     plan = make_plan(decided(SQL, CATALOG), catalog_from_mapping(CATALOG))
     assert steps_text(compiled(plan), tmp_path) == (
-        "s_n^T + s_p^T: the number of tuples of T per T.k; at most 3\n"
+        "s_n^T + s_p^T: the number of rows of T per T.k; at most 3\n"
         "timestamp 2024-01-01 00:00:00: S(NULL) T('x') T('x')\n"
         "  s_n^T = {('x')×2}\n"
         "  s_p^T = {}\n"
@@ -64,7 +64,7 @@ def test_a_table_with_timestamps_is_shown_whole(tmp_path: Path) -> None:
     (tmp_path / "T.jsonl").write_text('{"k": "x", "at": "2024-01-01"}\n')
     plan = make_plan(decided(sql, CATALOG), catalog_from_mapping(CATALOG))
     text = steps_text(compiled(plan), tmp_path)
-    assert text.startswith("{T}: the number of tuples of T per T.at, for 1 s after T's; at most ")
+    assert text.startswith("{T}: the number of rows of T per T.at, for 1 s after T's; at most ")
     assert "  {T} = {(1704067200000000)×1}\n  returns ('x')×1" in text
 
 
