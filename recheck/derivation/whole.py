@@ -17,8 +17,8 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.facts import CheckedFacts
-from streambound.recheck.derivation.plan import PlanNode, is_session, pairs, traced
-from streambound.recheck.derivation.rows import SourceOfRows, keys, only_partner, sources, ways_to_say
+from streambound.recheck.derivation.plan import Places, PlanNode, is_session, pairs, traced
+from streambound.recheck.derivation.rows import SourceOfRows, Sources, keys, only_partner, sources, ways_to_say
 
 _NO_MORE_ROWS = (
     nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Distinct, nodes.Over, nodes.Apply, nodes.OrderBy,
@@ -64,10 +64,12 @@ class WholeRows(Struct):
             return Quantity.number(1)
         if asks_for_newest(node.tree):
             return self.of_recent(node)
+        by_keys = (self._by_key(one, key) for one in several for key in keys(one))
+        if (known := next((one for one in by_keys if one is not None), None)) is not None:
+            return known
         match node.tree:
-            case nodes.Scan() if (table := node.table) is not None:
-                if options := ([] if table.kind is Kind.STREAM else self.of_relation(table)):
-                    return options[0]
+            case nodes.Scan() if options := self.of_relation(node.table):
+                return options[0]
             case nodes.Bucket(size=size, slide=slide) if not is_session(node.tree):
                 return self.of(node.below) * Quantity.number(-(-size // slide) if slide else 1)
             case nodes.Union():
@@ -83,6 +85,16 @@ class WholeRows(Struct):
             case nodes.Fixpoint():
                 return product(self._of_recursion(node, place) for place in range(node.width))
         raise RejectedError("all rows of what may have any number")
+
+    def _by_key(self, node: PlanNode, key: Places) -> Quantity | None:
+        """A row for each combination of rows of the relations that say a key; None where others say it."""
+        said = [self._relations(node, place) for place in key]
+        known = {name: one for found in said for name, one in (found or {}).items()}
+        return None if None in said else product(self._of_source(one) for one in known.values())
+
+    def _of_source(self, source: SourceOfRows) -> Quantity:
+        """The rows of a source that is a relation's, and none of them where it may be missing."""
+        return self.of_relation(source.table)[0] + Quantity.number(int(source.missing))
 
     def of_recent(self, node: PlanNode, kept: bool = False) -> Quantity:
         """G1: the rows of a stream at the timestamps from the newest row's back to the oldest that its time allows.
@@ -119,8 +131,10 @@ class WholeRows(Struct):
             raise RejectedError("now() beside several columns, or all rows whose times must be older")
         return min(times), max(-1, min(ends))
 
-    def of_relation(self, table: DeclaredTable) -> list[Quantity]:
+    def of_relation(self, table: DeclaredTable | None) -> list[Quantity]:
         """The rows of a relation, as declared, or one for each value of its key; none where neither says so."""
+        if table is None or table.kind is Kind.STREAM:
+            return []
         if table.is_fixed:
             name = symbol("rows", table.name)
             return [self.symbols.setdefault(name, Quantity.symbol(name, table.rows))]
@@ -150,14 +164,14 @@ class WholeRows(Struct):
                     known = self._known(side, at)
                     found[known] = Quantity.number(known.size or 0)
                     continue
-                sizes = [(self.of_relation(one.table)[0], one.missing) for one in relations if one.table is not None]
                 below, place = traced(side, at, missing=True)
-                if isinstance(below.tree, nodes.Scan) and len(sizes) == 1:
-                    ((size, missing),) = sizes
-                    found[below.tree.table, place, str(relations[0].table and relations[0].table.name)] = size
-                    found |= {None: Quantity.number(1)} if missing else {}  # NULL, of rows without a partner
+                if isinstance(below.tree, nodes.Scan) and len(relations) == 1:
+                    (only,) = relations.values()
+                    name = str(only.table and only.table.name)
+                    found[below.tree.table, place, name] = self.of_relation(only.table)[0]
+                    found |= {None: Quantity.number(1)} if only.missing else {}  # NULL, of rows without a partner
                 else:  # a computed one has its own values
-                    found[number, here] = product(size + Quantity.number(int(more)) for size, more in sizes)
+                    found[number, here] = product(map(self._of_source, relations.values()))
         return total(found.values())
 
     def _known(self, node: PlanNode, column: int) -> ValueSet:
@@ -168,12 +182,12 @@ class WholeRows(Struct):
             raise RejectedError("a column of a recursion with any values")
         return found
 
-    def _relations(self, node: PlanNode, column: int) -> list[SourceOfRows] | None:
+    def _relations(self, node: PlanNode, column: int) -> Sources | None:
         """The relations of which rows, of each one, say a column's value; None where others do."""
         mine = sources(node)
         for way in ways_to_say(node, column):
-            known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
-            if len(known) == len(way) and all(one.table is not None and self.of_relation(one.table) for one in known):
+            known = {name: mine[name] for name in sorted(way) if not mine[name].version}
+            if len(known) == len(way) and all(self.of_relation(one.table) for one in known.values()):
                 return known
         return None
 

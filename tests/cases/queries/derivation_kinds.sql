@@ -123,3 +123,6 @@ SELECT S.a, SUM(S.v) AS s, MAX(T.v) AS m FROM S JOIN T ON S.b = T.b AND T.ts BET
 
 -- a distance of each alternative
 SELECT S.v, T.v AS w FROM S LEFT JOIN T ON S.a = T.a AND (T.ts = S.ts OR T.b = S.b AND T.ts - S.ts BETWEEN 0 AND 3)
+
+-- groups on one side of a union
+SELECT q.n, COUNT(*) AS m FROM (SELECT COUNT(*) AS n FROM S UNION SELECT MAX(T.v) FROM T LEFT SEMI JOIN V ON T.a = V.k GROUP BY T.a) q GROUP BY q.n
