@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import TokenError
 
 from streambound.analyzer.algebra.lowering import Lowering
-from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
+from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, Join, JoinKind, OrderBy, Tree, Union, inputs
 from streambound.analyzer.algebra.valid_rows import read_as_of
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
@@ -102,6 +102,18 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
             return Lowered(None, (wrong,), tree=tree, positions=positions, queries=lowering.queries)
         query, tree = replace(query, order=order), tree.input
     return Lowered(query, (), flattener.owners, tree, positions, lowering.queries)
+
+
+def with_relations_joined(statement: Statement, catalog: Catalog, lowered: Lowered) -> Lowered | None:
+    """A lowered statement with what it asks relations joined with them; None where that is the same tree."""
+    if lowered.tree is None or not (lowered.queries or _has_semi_join(lowered.tree)):
+        return None
+    joined = lower(statement, catalog, joining=True)
+    return None if joined.tree is None or joined.tree == lowered.tree else joined
+
+
+def _has_semi_join(tree: Tree) -> bool:
+    return (isinstance(tree, Join) and tree.kind is JoinKind.SEMI) or any(map(_has_semi_join, inputs(tree)))
 
 
 def written_tree(statement: Statement, catalog: Catalog) -> Tree | None:

@@ -19,7 +19,7 @@ from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.largest_part import largest_part
-from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.lower import Lowered, lower, with_relations_joined
 from streambound.analyzer.models import Described
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText, Span
@@ -213,8 +213,8 @@ def _joined(
     statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, wanted: tuple[Verdict, ...] = _DECIDED
 ) -> Checked | None:
     """The verdict of a statement joined with the relations that it asks; None where it is none of those wanted."""
-    joined = lower(statement, catalog, joining=True)
-    if joined.tree is None or joined.tree == lowered.tree:
+    joined = with_relations_joined(statement, catalog, lowered)
+    if joined is None:
         return None
     other = _of_lowered(statement, catalog, joined, proving, joining=True)
     return replace(other, tree=lowered.tree) if other.verdict in wanted else None

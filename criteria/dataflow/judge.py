@@ -19,7 +19,7 @@ from streambound.analyzer.algebra.view_facts import ROW_BESIDE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.emission import EmitMode
-from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.lower import Lowered, lower, with_relations_joined
 from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
@@ -88,10 +88,12 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
 
     Conditions on relations that do not change are decided on arrival, or joins with them: the better of the two.
     """
-    found = judge_lowered(statement, lower(statement, catalog), catalog)
+    lowered = lower(statement, catalog)
+    found = judge_lowered(statement, lowered, catalog)
     if found is None or found.entries is not None:
         return found
-    other = judge_lowered(statement, lower(statement, catalog, joining=True), catalog, joining=True)
+    joined = with_relations_joined(statement, catalog, lowered)
+    other = None if joined is None else judge_lowered(statement, joined, catalog, joining=True)
     return found if other is None or better(found.operation, other.operation) is found.operation else other
 
 
