@@ -177,6 +177,19 @@ def test_rows_of_which_not_all_columns_are_needed_are_in_windows() -> None:
     assert run.prints(reference(sql, CATALOG, rows, run.ends))
 
 
+@pytest.mark.parametrize(("key", "most"), [("S.b, T.b", 5 * 3 + 2), ("S.a, T.b", 5 + 2 + 2)])
+def test_pairs_in_a_window_are_rows_of_one_stream_with_partners_or_of_the_other_alone(key: str, most: int) -> None:
+    """An open window has five rows of S with three of T each; a row of T says S.a, which equals T.a, as well."""
+    catalog = {"streams": {name: {**INTEGERS["streams"][name], "max_per_timestamp": 1} for name in ("S", "T")}}
+    sql = (
+        f"SELECT S.ts DIV 6 AS w, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND T.ts BETWEEN S.ts - 2 AND S.ts "
+        f"GROUP BY S.ts DIV 6, {key}"
+    )
+    checked, bound = proved(sql, catalog)
+    rows = {name: [{"a": 1, "b": n, "v": n, "ts": n} for n in range(20)] for name in ("S", "T")}
+    assert run_circuit(checked, rows, ticks=None).peak == bound == most
+
+
 def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:
     """Beside a number of groups that only the open buckets say."""
     rows = {"S": [{"a": n, "b": 0, "v": n, "ts": n // 2 * SECOND} for n in range(8)], "T": []}

@@ -19,7 +19,7 @@ from streambound.criteria.bound import BranchBound, TableBound, results_count, t
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import branches_json
 from streambound.criteria.count import by_values as of_values
-from streambound.criteria.dataflow.certified_nodes import CertifiedNodes, session_of
+from streambound.criteria.dataflow.certified_nodes import CertifiedNodes
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.explained import FactLog
 from streambound.criteria.dataflow.joins import ahead
@@ -38,7 +38,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, path_of, row_schema
-from streambound.criteria.dataflow.view import VALUES_OF_SESSION, OperatorView, RowSource, place_of
+from streambound.criteria.dataflow.view import VALUES_OF_SESSION, OperatorView, RowSource, place_of, session_of
 from streambound.criteria.dataflow.views import equalities, longest_sessions, pairs_of, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
@@ -287,13 +287,20 @@ class CertifiedCounts(Struct):
 
     def _source(self, one: SourceCount, count: StateCount, node: TreeNode, first: int) -> Json:
         assert isinstance(count.why, Combinations), "it is of such a count"
-        session = _rows_of_sessions(node)
-        name = path_of(session or node, one.source)
-        if count.why.view.tree != node.tree:  # of a side, in pairs
-            name = name.partition(".")[2]
-        made: Json = {"source": name, "size": one.size.text}
+        session, of_side = _rows_of_sessions(node), count.why.view.tree != node.tree
+
+        def name(source: str) -> str:
+            path = path_of(session or node, source)
+            return path.partition(".")[2] if of_side else path  # of a side, in pairs
+
+        made: Json = {"source": name(one.source), "size": one.size.text}
         if one.fan:
             return made
+        if one.beside is not None and one.near is not None:
+            column = one.near + first
+            facts = [self.log.values(node, column), self.log.time(node, column, one.beside)]
+            facts.append(self.log.beside(node, column, one.source))
+            return made | {"timestamps": one.timestamps, "beside": name(one.beside), "facts": facts}
         if count.why.view.sources[one.source].every is not None:
             return made | {"timestamps": one.timestamps}
         if one.lifetime is not None:

@@ -20,7 +20,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
-from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.view import OperatorView, place_of, session_of
 from streambound.criteria.dataflow.views import pairs_of, statement_views
 
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
@@ -152,10 +152,3 @@ def _select_lists(count: StateCount | None) -> Iterator[nodes.Project]:
         yield from _select_lists(why.others)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
-
-
-def session_of(tree: Tree) -> nodes.Bucket | None:
-    """The sessions whose keys a select list has."""
-    below = tree.input if isinstance(tree, nodes.Project) else None
-    below = below.input if isinstance(below, nodes.Filter) else below
-    return below if isinstance(below, nodes.Bucket) and below.kind is nodes.BucketKind.SESSION else None

@@ -8,14 +8,15 @@ value u in a column, which is a time or a bucket of it, was not over ``wait`` be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from itertools import product as product_of
 from math import ceil, floor
 
 from msgspec.structs import replace
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Tree
-from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.algebra.view_facts import NOW, TimePromise
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.work import spend
 from streambound.criteria.count import rows_at
@@ -31,7 +32,7 @@ from streambound.criteria.dataflow.state import (
     WholeView,
     smaller,
 )
-from streambound.criteria.dataflow.view import OperatorView, Places, RowSource
+from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, session_of
 from streambound.criteria.size import Number, Size, product, total
 
 _MOST_SOURCES = 6
@@ -166,7 +167,7 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
         for chosen in combinations(names, number):
             spend(_STEPS)
             said = _said(view, frozenset(chosen))
-            sizes = [size for place, size in values.items() if not view.origins[place] <= said]
+            sizes = [size for place, size in values.items() if not any(way <= said for way in view.ways_to_say(place))]
             known = tuple(one for one in sizes if one is not None)
             rows = _chosen(view, chosen, numbers) if len(known) == len(sizes) else None
             if rows is not None:
@@ -177,7 +178,7 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
 
 def _telling(view: OperatorView, wanted: Places) -> frozenset[str]:
     """The sources that may say wanted columns, or how many rows such a source has: all others only multiply."""
-    found = frozenset[str]().union(*(view.origins[place] for place in wanted))
+    found = frozenset[str]().union(*(way for place in wanted for way in view.ways_to_say(place)))
     while more := frozenset[str]().union(*(view.sources[name].by or () for name in found & {*view.sources})) - found:
         found |= more
     return found
@@ -190,17 +191,61 @@ def _is_empty(rows: SourceCount | None) -> bool:
 def _chosen(
     view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, SourceCount | None]
 ) -> list[SourceCount] | None:
-    """How many rows of each chosen source there are; None where some have no number."""
-    counts = list[SourceCount]()
-    for name in chosen:
-        count, source = numbers[name], view.sources[name]
-        if source.by is not None and source.by <= _said(view, frozenset(chosen) - {name}):
-            fan = Number(source.fan + source.missing)
-            count = SourceCount(name, fan, fan=True) if count is None or smaller(fan, count.size) else count
-        if count is None:
+    """How many rows of each chosen source there are, beside those before it; None where some have no number."""
+    counts = dict[str, SourceCount]()
+    distances = _distances(view) if len(chosen) > 1 else {}
+    while rest := [name for name in chosen if name not in counts]:
+        known = [_beside(view, name, numbers[name], [*counts], distances) for name in rest]
+        first = min((one for one in known if one is not None), key=_fewest_timestamps, default=None)
+        if first is None:
             return None
-        counts.append(count)
-    return counts
+        counts[first.source] = first
+    return [*counts.values()]
+
+
+def _beside(
+    view: OperatorView,
+    name: str,
+    count: SourceCount | None,
+    before: Sequence[str],
+    distances: Mapping[tuple[str, str], tuple[int, int]],
+) -> SourceCount | None:
+    """The most rows of a source, or the most that one row of each source before it leaves of them."""
+    source = view.sources[name]
+    if source.by is not None and source.by <= _said(view, frozenset(before)):
+        fan = Number(source.fan + source.missing)
+        count = SourceCount(name, fan, fan=True) if count is None or smaller(fan, count.size) else count
+    near = [(*distances[one, name], one) for one in before if (one, name) in distances]
+    number, place, other = min(near, default=(0, 0, ""))
+    if source.stream is None or not near or (count and (count.timestamps is None or count.timestamps <= number)):
+        return count
+    size = rows_of(source.stream, number)
+    return SourceCount(name, total([size, Number(1)]) if source.missing else size, number, beside=other, near=place)
+
+
+def _fewest_timestamps(count: SourceCount) -> int:
+    return count.timestamps or 0
+
+
+def _distances(view: OperatorView) -> Mapping[tuple[str, str], tuple[int, int]]:
+    """At how many timestamps rows of a stream come beside a row of another one, by a column that is near both."""
+    found = dict[tuple[str, str], tuple[int, int]]()
+    sources = {} if session_of(view.tree) else view.sources
+    for place, column in enumerate(view.columns):
+        beside = [*column.times, *(one for at, one in view.near if at == place)]
+        for (one, length), (other, more) in product_of(_spans(column.times), _spans(beside)):
+            is_near = one != other and {one, other} <= sources.keys() and not sources[one].missing
+            if is_near and not column.values.null and place not in view.clipped:
+                known = length + more + 1, place
+                found[one, other] = min(known, found.get((one, other), known))
+    return found
+
+
+def _spans(times: Iterable[TimePromise]) -> Iterator[tuple[str, int]]:
+    """The sources that a time is near, with how many timestamps after the first one theirs may be."""
+    for one in times:
+        if not one.function and one.low is not None and one.high is not None:
+            yield one.source, one.high - one.low
 
 
 def _said(view: OperatorView, chosen: frozenset[str]) -> frozenset[str]:

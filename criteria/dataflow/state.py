@@ -72,7 +72,8 @@ class ColumnCount(Struct, frozen=True):
 
 class SourceCount(Struct, frozen=True):
     """The number of rows of a source: of a relation, at a number of ``timestamps``, or by the values of a time at
-    ``lifetime``; ``fan``: the most beside those of other sources.
+    ``lifetime``; ``fan``: the most beside those of other sources; those ``beside`` a row of another one, by a time at
+    ``near`` to both.
     """
 
     source: str
@@ -80,6 +81,8 @@ class SourceCount(Struct, frozen=True):
     timestamps: int | None = None
     lifetime: int | None = None
     fan: bool = False
+    beside: str | None = None
+    near: int | None = None
 
 
 class Combinations(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Bucket, Scalar, Tree
+from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Filter, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.catalog import DeclaredTable, Kind
@@ -79,7 +79,7 @@ class OperatorView(Struct, frozen=True):
     same places. ``near`` are promises of columns, by place, about sources that a row may be made without: where there
     is such a row. A select list is of the rows ``below``, of whose columns those by these places are shown at others.
     Values of columns that are ``clipped`` count as the nearest that is told apart: they say nothing of times. Rows
-    come in an order in which some columns are ``rising``.
+    come in an order in which some columns are ``rising``. In each row the columns of a set of ``equal`` ones are equal.
     """
 
     tree: Tree
@@ -95,6 +95,12 @@ class OperatorView(Struct, frozen=True):
     below: tuple[OperatorView, Mapping[int, int]] | None = None
     clipped: Places = frozenset()
     rising: tuple[RisingColumn, ...] = ()
+    equal: tuple[Places, ...] = ()
+
+    def ways_to_say(self, place: int) -> frozenset[frozenset[str]]:
+        """The sources whose rows say a column's value, its own and those of columns that are equal to it."""
+        same = frozenset((place,)).union(*(places for places in self.equal if place in places))
+        return frozenset(self.origins[one] for one in same)
 
     @property
     def is_static(self) -> bool:
@@ -144,3 +150,10 @@ def place_of(node: exp.Expr, given: OperatorView) -> int | None:
     """The place of the column that an expression is; None for another one."""
     inner = node.unnest()
     return meant(inner, given.schema) if isinstance(inner, exp.Column) else None
+
+
+def session_of(tree: Tree) -> Bucket | None:
+    """The sessions whose keys a select list has."""
+    below = tree.input if isinstance(tree, Project) else None
+    below = below.input if isinstance(below, Filter) else below
+    return below if isinstance(below, Bucket) and below.kind is BucketKind.SESSION else None

@@ -282,6 +282,8 @@ class Views:
         shown = {place: places.index(place) for place in places if place is not None}
         keys = tuple(frozenset(shown[place] for place in key) for key in given.keys if key <= shown.keys())
         near = tuple((n, one) for place, one in given.near for n, of in enumerate(places) if of == place)
+        classes = [*given.equal, *({place} for place in shown if not any(place in one for one in given.equal))]
+        equal = (frozenset(n for n, of in enumerate(places) if of in one) for one in classes)
         return replace(
             given,
             tree=tree,
@@ -290,6 +292,7 @@ class Views:
             keys=keys,
             near=near,
             below=(given, shown),
+            equal=tuple(one for one in equal if len(one) > 1),
         )
 
     def _version(self, tree: nodes.AsOf, given: OperatorView, columns: Schema) -> OperatorView:
@@ -330,6 +333,7 @@ class Views:
             keys=_group_keys([self.bucket_end(tree, place) for place in range(len(tree.keys))]),
             near=(),
             below=None,
+            equal=(),
         )
 
     def right_of_pairs(self, tree: nodes.Join) -> OperatorView:
@@ -411,7 +415,8 @@ class Views:
         found = OperatorView(tree, columns, (), left.change, () if tree.using else keys, rows, sources, tuple(origins))
         if tree.using:
             return found
-        found = replace(found, near=self._near(tree, left, right, renamed))
+        equal = (*left.equal, *(frozenset(width + place for place in one) for one in right.equal))
+        found = replace(found, near=self._near(tree, left, right, renamed), equal=equal)
         return _by_equalities(found, tree.condition) if tree.kind is nodes.JoinKind.INNER else found
 
     def _near(
@@ -556,15 +561,17 @@ def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
 
 def _by_equalities(view: OperatorView, condition: nodes.Scalar | None) -> OperatorView:
     """The same where rows of sources of which there is a number say columns that equal theirs."""
-    origins = list(view.origins)
+    origins, equal = list(view.origins), view.equal
     for one in equalities(condition):
         x, y = place_of(one.left, view), place_of(one.right, view)
         if x is None or y is None or view.schema[x].type != view.schema[y].type:
             continue
+        same = [places for places in equal if places & {x, y}]
+        equal = (*(places for places in equal if places not in same), frozenset((x, y)).union(*same))
         for mine, other in ((x, y), (y, x)):
             if _has_number(view, origins[other]) and not _has_number(view, origins[mine]):
                 origins[mine] = origins[other]
-    return replace(view, origins=tuple(origins))
+    return replace(view, origins=tuple(origins), equal=equal)
 
 
 def _has_number(view: OperatorView, names: Iterable[str]) -> bool:

@@ -94,11 +94,14 @@ class ClaimedFact(Struct, frozen=True):
 
 
 class ClaimedSource(Struct, frozen=True):
-    """The number of rows of a source: all, or those at a number of timestamps, as facts say."""
+    """The number of rows of a source: all, or those at a number of timestamps, as facts say; those ``beside`` a row of
+    another one.
+    """
 
     source: str
     size: str
     timestamps: int | None = None
+    beside: str | None = None
     facts: tuple[int, ...] = ()
 
 

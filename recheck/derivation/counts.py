@@ -117,8 +117,7 @@ class Counts(Struct):
         if claim.rule != "recent" or not every or not self.is_of(claim, node) or not (time.is_now and only_grows(node)):
             raise RejectedError("rows that do not come with their time, or are counted as others")
         closing = ClosingFacts(column, timestamps, time)
-        sizes = [self._rows(one, mine, frozenset(chosen), rows, closing) for one in claim.sources]
-        return self.agreed(claim.size, product(sizes))
+        return self.agreed(claim.size, self._rows_of_all(claim, mine, rows, closing))
 
     # --- rules ----------------------------------------------------------------------------------------------------
 
@@ -130,7 +129,7 @@ class Counts(Struct):
         values = [self._values(one, rows, closing) for one in claim.columns]
         if any(one.same(Quantity.number(0)) for one in values):
             return Quantity.number(0)  # a column without a value: there are no rows
-        size = product([*(self._rows(one, mine, chosen, rows, closing) for one in claim.sources), *values])
+        size = product([self._rows_of_all(claim, mine, rows, closing), *values])
         said, at = with_said(mine, chosen), rows.facts.at
         said_places = {p for p in range(rows.node.width) if any(way <= said for way in ways_to_say(rows.node, p))}
         covered = {at[one.column] for one in claim.columns} | {at[p] for p in said_places & rows.wanted}
@@ -297,16 +296,31 @@ class Counts(Struct):
 
     # --- rows and values ------------------------------------------------------------------------------------------
 
+    def _rows_of_all(
+        self, claim: ClaimedStateCount, found: Sources, rows: CountedColumns, closing: ClosingFacts | None
+    ) -> Quantity:
+        """Combinations of the rows of sources, each counted beside those before it."""
+        names = [one.source for one in claim.sources]
+        before = [frozenset(names[:number]) for number in range(len(names))]
+        return product(
+            self._rows(one, found, others, rows, closing) for one, others in zip(claim.sources, before, strict=True)
+        )
+
     def _rows(
-        self, claim: ClaimedSource, found: Sources, chosen: frozenset[str], rows: CountedColumns,
+        self, claim: ClaimedSource, found: Sources, before: frozenset[str], rows: CountedColumns,
         closing: ClosingFacts | None,
     ) -> Quantity:  # fmt: skip
         """The rows of a source that open rows are made of; beside those of others as many as these leave."""
         source, options, number = found[claim.source], list[Quantity](), None
         if claim.timestamps is None and source.by is not None:
-            beside = source.by <= with_said(found, chosen - {claim.source})
+            beside = source.by <= with_said(found, before)
             options += [Quantity.number(source.fan)] if beside else []
-        if source.single:
+        if claim.beside is not None:
+            if claim.beside not in before or found[claim.beside].missing or not source.is_stream:
+                raise RejectedError("rows beside none")
+            number = self._timestamps_beside(claim, rows)
+            options += [] if source.table is None else stream_rows(self.symbols, source.table, number)
+        elif source.single:
             options.append(Quantity.number(1))
         elif source.union is not None:
             options.append(WholeRows(self.symbols).of(source.union))
@@ -346,6 +360,27 @@ class Counts(Struct):
             raise RejectedError(f"a column that does not limit {claim.source}")
         number = max(0, int(last - time.low) - int(first - time.high) + 1)
         return min(number, values.size) if time.low == time.high and values.size is not None else number
+
+    def _timestamps_beside(self, claim: ClaimedSource, rows: CountedColumns) -> int:
+        """At how many timestamps rows of a source come beside a row of another one, by a column that is near both."""
+        node, side, column = rows.facts.node, rows.facts.side, self.facts.column_of(next(iter(claim.facts), None))
+        if (
+            len(claim.facts) != 3
+            or session_of(node) is not None
+            or self.facts.values(claim.facts[0], node, column).null
+        ):
+            raise RejectedError("a column that is near no row")
+        times = [self.facts.time(one, node, column, at > 0) for at, one in enumerate(claim.facts[1:])]
+        if [f"{side}{claim.beside}", f"{side}{claim.source}"] != [one.source for one in times]:
+            raise RejectedError("a column that is near other rows")
+        spans = [
+            one.high - one.low
+            for one in times
+            if not one.function.name and one.low is not None and one.high is not None
+        ]
+        if len(spans) < len(times):
+            raise RejectedError("a column that is not near rows")
+        return sum(spans) + 1
 
     def _values(self, claim: ClaimedColumn, rows: CountedColumns, closing: ClosingFacts | None) -> Quantity:
         """The values of a column that open rows have."""

@@ -45,7 +45,7 @@ SELECT a, n FROM (SELECT b AS a, SUM(v) AS n FROM S GROUP BY b) WHERE n NOT IN (
 
 -- rows beside those of an outer join, of which not all are in pairs of another one
 SELECT q.a, q.v, T.v AS w FROM (SELECT S.a, S.ts, T.v, T.ts AS t FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts - 10 AND S.ts + 10) q LEFT JOIN T ON T.a = q.a AND T.ts BETWEEN q.ts - 1 AND q.ts + 1 AND q.t BETWEEN q.ts - 1 AND q.ts LEFT JOIN S ON S.a = q.a AND S.ts BETWEEN q.ts AND q.ts + 3
--- 10*(10*c_T + 1)*c_S + 10*(11*c_T + 1)*(20*c_T + 1)*c_S + 20*c_S + 21*c_T
+-- 10*(2*c_T + 1)*c_S + 10*(20*c_T + 1)*(3*c_T + 1)*c_S + 20*c_S + 21*c_T
 
 -- What no job computes has no rule.
 --
