@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import certificate_of, checked_circuit, states_of
+from support.circuits import certificate_of, checked_circuit, reference, run_circuit, states_of
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 VIEW = "(SELECT T.a AS g, COUNT(*) AS n, MAX(T.b) AS hi FROM T {} GROUP BY T.a) AS w"
@@ -29,3 +29,26 @@ def test_only_groups_that_a_row_can_meet_count() -> None:
     checked = checked_circuit(sql, catalog(a=[1, 3], b=[0, 1]))
     assert checked.circuit_bound is not None
     assert [state.size.value for state in checked.circuit_bound.states if "right" in state.name] == [3]
+
+
+PAIRS = "FROM S {0} JOIN T ON S.a = T.a AND T.ts BETWEEN S.ts - 10 AND S.ts + 10"
+NEAR = "T.a = q.a AND T.ts BETWEEN q.ts AND q.ts + 4"
+FAR = f"SELECT S.a, S.ts, S.v, T.ts AS t {PAIRS.format('LEFT')}"
+FAR_GROUPS = f"SELECT S.a, S.v, S.ts, T.v AS c, T.ts AS t, COUNT(*) AS n {PAIRS.format('')} GROUP BY 1, 2, 3, 4, 5"
+FAR_ROWS = {
+    "by a condition of one side": f"SELECT q.v, T.v AS w FROM ({FAR}) AS q LEFT JOIN T ON {NEAR} "
+    "AND q.t BETWEEN q.ts - 1 AND q.ts",
+    "by what both times are near": f"SELECT q.v, q.n, T.v AS w FROM ({FAR_GROUPS}) AS q LEFT JOIN T ON {NEAR} "
+    "AND T.ts BETWEEN q.t AND q.t + 2",
+}
+
+
+@pytest.mark.parametrize("sql", FAR_ROWS.values(), ids=FAR_ROWS)
+def test_rows_whose_times_are_too_far_apart_for_a_partner_do_not_wait(sql: str) -> None:
+    given = {"streams": {name: {**body, "max_per_timestamp": 1} for name, body in catalog()["streams"].items()}}
+    rows = {name: [{"a": 1, "b": 0, "v": n, "ts": n} for n in range(14)] for name in ("S", "T")}
+    checked = checked_circuit(sql, given)
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    run = run_circuit(checked, rows)
+    assert run.prints(reference(sql, given, rows, run.ends))
+    assert run.peak <= checked.circuit_bound.entries.value

@@ -27,7 +27,7 @@ from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
-from streambound.synopsis_exec.operations.row_tests import tests_of_values
+from streambound.synopsis_exec.operations.row_tests import tests_of_times, tests_of_values
 from streambound_runtime.engine.join import Alternatives, RightBest, SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlPick, SqlUnion
@@ -253,7 +253,7 @@ class _OfViews:
                 name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
             )
         else:
-            opens, clips, buckets = self._kept()
+            opens, clips, buckets = self._kept(tests)
             over = self.job.over(self.job.key)
             ending = tuple(
                 self._ending(side, tree)
@@ -307,7 +307,7 @@ class _OfViews:
         return self.job.made_of(side.rows, [*same, *(_between(text, known) for text in more)], ()).operator
 
     def _kept(
-        self,
+        self, tests: Sequence[Test]
     ) -> tuple[tuple[Alternatives, Alternatives], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]]:
         """The rows of both sides that may have partners, their clips, and when rows of both sides expire."""
         known, (left, right) = self.known, self.sides
@@ -316,10 +316,7 @@ class _OfViews:
             closing = None if count is None else count.closing
             assert until is not None, "rows are kept until it"
             return (((),), ((),)), (), (None if closing is None else time_bucket(closing, until), None)
-        opens = (
-            tests_of_values(known.left, _called(left.rows, "l"), left.rows.places),
-            tests_of_values(known.right, _called(right.rows, "r"), right.rows.places),
-        )
+        opens = self._open(left, tests), self._open(right, tests)
         clips = tuple(
             ColumnClip(f"{side.letter}{side.rows.places.index(place)}", *ends)
             for side, several in ((left, known.clips[0]), (right, known.clips[1]))
@@ -330,6 +327,17 @@ class _OfViews:
             return opens, (), (None, None)
         states = {state.what: state for state in self.operation.states}
         return opens, clips, (self._bucket(left, states.get("left")), self._bucket(right, states.get("right")))
+
+    def _open(self, side: _Side, tests: Sequence[Test]) -> Alternatives:
+        """What rows of a side pass that may have partners: by values, conditions of the side alone, distant times."""
+        own, columns, places = (
+            self._own(int(side.letter == "r")).columns,
+            _called(side.rows, side.letter),
+            side.rows.places,
+        )
+        more = [one for one in tests if one.right is None and one.left[0] == side.letter]
+        more += tests_of_times(side.view, own, columns, places)
+        return tuple((*part, *more) for part in tests_of_values(side.view, columns, places))
 
     def _bucket(self, side: _Side, state: OperatorState | None) -> TimeBucket | None:
         closing = self.job.closing_of(side.view, state, side.rows.places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.columns import Column
@@ -21,6 +22,23 @@ def tests_of_values(
     if any(column.values.size == 0 for column in view.columns):
         return ()
     return (tuple(test for place, column in zip(places, columns, strict=True) for test in _tests(view, place, column)),)
+
+
+def tests_of_times(
+    view: OperatorView, own: Sequence[ColumnFacts], columns: Sequence[Column], places: Sequence[int]
+) -> Iterator[Test]:
+    """How far columns are from the time of a source that another column has, where their ``own`` facts say less."""
+    names = dict(zip(places, (column.name for column in columns), strict=True))
+    for place, name in names.items():
+        for one in () if view.columns[place].values.null else view.columns[place].times:
+            exact = TimePromise(one.source, 0, 0)
+            other = next((names[at] for at in places if at != place and exact in view.columns[at].times), None)
+            if one.source == NOW or one.function or other is None or one in own[place].times:
+                continue
+            if one.low is not None:
+                yield Test(other, "<=", name, -one.low, or_null=True)
+            if one.high is not None:
+                yield Test(other, ">=", name, -one.high, or_null=True)
 
 
 def _tests(view: OperatorView, place: int, column: Column) -> Iterator[Test]:
