@@ -214,9 +214,6 @@ SELECT l.n, r.n AS m FROM (SELECT a, window.start AS z, window.end AS y, COUNT(*
 SELECT l.n, r.n AS m FROM (SELECT a, window.start AS z, window.end AS y, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY a, window(ts, '4 seconds')) AS l JOIN (SELECT a, window.start AS z, window.end AS y, COUNT(*) AS n, SUM(v) AS t FROM T GROUP BY a, window(ts, '4 seconds')) AS r ON l.z <= r.z
 -- unknown
 
-SELECT l.n, r.n AS m FROM (SELECT a, window.start AS z, window.end AS y, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY a, window(ts, '4 seconds')) AS l JOIN (SELECT a, window.start AS z, window.end AS y, COUNT(*) AS n, SUM(v) AS t FROM T GROUP BY a, window(ts, '4 seconds')) AS r ON l.z = r.y OR l.n = r.n
--- unknown
-
 SELECT S.a, r.n FROM S JOIN (SELECT a, window.start AS z, window.end AS y, COUNT(*) AS n, SUM(v) AS t FROM T GROUP BY a, window(ts, '4 seconds')) AS r ON S.a = r.a
 -- unbounded
 
