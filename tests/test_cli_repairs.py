@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 
 from streambound import cli
 
-ROOT = Path(__file__).resolve().parent.parent
 CATALOG = """
 [streams.S]
 timestamp = "ts"

@@ -42,7 +42,6 @@ LEFT = "SELECT a.id, a.seller, b.price FROM auction AS a LEFT JOIN bid AS b ON b
 FULL = "SELECT a.id, b.auction, b.price FROM auction AS a FULL JOIN bid AS b ON b.auction = a.id AND b.price IN (1, 2)"
 RIGHT = "SELECT a.category, b.auction FROM auction AS a RIGHT JOIN bid AS b ON b.auction = a.id AND b.price > 1"
 EXCEPT = "SELECT id FROM auction EXCEPT SELECT auction FROM bid"
-EXCEPT_ALL = "SELECT auction FROM bid WHERE price > 0 EXCEPT ALL SELECT id FROM auction"
 INTERSECT = "SELECT id, category FROM auction INTERSECT SELECT auction, bidder FROM bid"
 UNION = "SELECT id FROM auction UNION SELECT auction FROM bid WHERE price > 1"
 DISTINCT = f"SELECT DISTINCT a.id, b.bidder FROM {BLOCK} WHERE b.bidder BETWEEN 0 AND 2"
@@ -52,7 +51,6 @@ OF_VIEWS = (
     "JOIN (SELECT id, MIN(category) AS least FROM auction GROUP BY id) AS p ON p.id = q.auction"
 )
 HAVING = f"SELECT a.id, COUNT(*) AS n FROM {BLOCK} GROUP BY a.id HAVING COUNT(*) > 1"
-THREE = "SELECT b.price, c.price AS other FROM bid AS b JOIN bid AS c ON b.auction = c.auction AND c.ts = b.ts + 2"
 RUNNING = "SELECT auction, bidder, SUM(price) OVER (PARTITION BY auction ORDER BY ts) AS total FROM bid"
 ONE_STREAM = "SELECT auction, COUNT(*) AS n, MAX(price) AS best FROM bid GROUP BY auction"
 DISTINCT_KEYS = "SELECT category, COUNT(DISTINCT id) AS n, COUNT(*) AS offers FROM auction GROUP BY category"

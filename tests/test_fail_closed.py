@@ -19,7 +19,6 @@ from streambound.criteria.vocabulary import Verdict
 from support.catalog_texts import MIXED as CATALOG
 from support.profiles import examples
 
-ROOT = Path(__file__).resolve().parent.parent
 PASSING = {"bounded", "no-query"}
 BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
 

@@ -19,7 +19,6 @@ from click.testing import CliRunner
 
 from streambound import cli
 
-ROOT = Path(__file__).parents[1]
 CATALOG = """
 queries = ["*.sql"]
 [streams.S]

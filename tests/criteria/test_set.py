@@ -7,7 +7,6 @@ import pytest
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from support.product import blamed, criterion, decided, spanned
 
-RELATION = with_relation(PLAIN)
 TYPED = with_relation(streams(d="double", s="string", f="boolean"))
 OLDER = "FROM S, T WHERE S.ts > T.ts"
 CHAIN = "FROM W, X, Y, Z WHERE W.ts > X.ts AND X.ts > Y.ts AND Y.ts > Z.ts"

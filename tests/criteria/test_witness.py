@@ -28,8 +28,6 @@ from support.product import NotAnalysed, decided, parsed
 from support.profiles import examples
 from support.queries import Features, Statement, make_statement
 
-Case = tuple[str, dict[str, Any]]
-
 
 def proof_of(sql: str, catalog: dict[str, Any], size: int) -> WitnessProof | None:
     """DuckDB's count of the states that a witness of a size needs; None where the contracts allow none so large."""

@@ -22,7 +22,6 @@ columns = { a = "bigint", ts = "bigint" }
 domain.a = [0, 9]
 """
 OF_T = "SELECT T.a FROM S, T WHERE S.ts > T.ts"
-UNBOUNDED = "SELECT T.a + 0 AS x FROM S, T WHERE S.ts > T.ts AND T.a = S.a"
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from streambound.gate import tasks
 from support.catalog_texts import BOUNDED
 from support.catalog_texts import TWO_STREAMS as CATALOG
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = 12
 LIMIT = 60
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked there, with what a test put in")

@@ -38,11 +38,6 @@ def event(name: str, text: bytes, body: dict[str, Any]) -> Event:
     return Event(name, part, row=row)
 
 
-def later_than(rows: list[int]) -> int:
-    """How many rows come after a newer one."""
-    return sum(ts < max(rows[:place], default=ts) for place, ts in enumerate(rows))
-
-
 def cases(seed: int) -> tuple[Any, dict[str, Any], dict[str, list[bytes]]]:
     """A plan, its streams' contracts, and lines that keep them."""
     choices = Choices.seeded(seed)

@@ -40,10 +40,6 @@ def dated(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: day(value) if name in bounds else value for name, value in row.items()} for row in rows]
 
 
-def multiset(rows: Iterable[dict[str, Any]]) -> Counter[str]:
-    return Counter(json.dumps(row, sort_keys=True, default=str) for row in rows)
-
-
 def test_a_run_is_that_of_numbers(tmp_path: Path) -> None:
     """Results, what is put aside and why, rows that are late, entries, and how far time is closed."""
     sql = "SEQ VT (SELECT skill, COUNT(*) AS n FROM shifts GROUP BY skill)"
