@@ -125,13 +125,18 @@ def drawn(seed: int) -> tuple[random.Random, Selected, Drawn]:
     return rng, drawn_join(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}
 
 
-@pytest.mark.parametrize("seed", range(8 * MORE))
-def test_random_queries_are_what_possible_worlds_say(seed: int) -> None:
+def test_random_queries_are_what_possible_worlds_say() -> None:
     """At the end; and before, what has ended before a frontier has been told, and nothing else."""
-    rng, query, relations = drawn(seed)
-    run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3)
-    assert differences(iter(printed(run)), query, relations) == [], (text(query), relations)
-    is_told_when_it_ends(run)
+    negated, unmatched = 0, 0
+    for seed in range(20 * MORE):
+        rng, query, relations = drawn(seed)
+        run = ran(query, relations, rng.randint(2, 6), restarts=rng.random() < 0.3)
+        rows = printed(run)
+        assert differences(iter(rows), query, relations) == [], (text(query), relations)
+        is_told_when_it_ends(run)
+        negated += sum("!" in row[-2] for row in rows)
+        unmatched += sum(row[:4] == (None,) * 4 for row in rows if len(row) == 8)
+    assert negated > 7 and unmatched, "the sample says something"
 
 
 @pytest.mark.parametrize("seed", range(150, 150 + 4 * MORE))
@@ -207,13 +212,6 @@ def test_parts_of_an_inner_join_are_told_when_the_later_row_begins(seed: int) ->
         assert all(since <= row[-5] for row in rows)
         assert until is None or all(row[-5] < until for row in rows)
         since = since if until is None else until
-
-
-def test_the_sample_says_something() -> None:
-    texts = [printed(ran(query, relations, 9)) for _, query, relations in map(drawn, range(40))]
-    lineages = [row[-2] for rows in texts for row in rows]
-    assert sum("!" in one for one in lineages) > 14
-    assert sum(row[:4] == (None,) * 4 for rows in texts for row in rows if len(row) == 8) > 1
 
 
 def one(sql: str, emit: str = "", **more: Any) -> Any:

@@ -55,22 +55,29 @@ def expected(given: Generated) -> Counter[tuple[Any, ...]]:
     return history(given, connection())
 
 
-@pytest.mark.parametrize("seed", range(16 * MORE))
-def test_it_is_what_the_snapshots_are(seed: int) -> None:
+def test_it_is_what_the_snapshots_are() -> None:
     """At the end all is there; before, what has ended before the frontier; never more entries than M.
 
     Wherever time is cut, with restarts, and with a tick for each timestamp.
     """
-    given, choices = generated(Choices.seeded(seed)), Choices.seeded(seed + 10**7)
-    more = {"frontiers": random_frontiers(choices)} if choices.chance(40) else {}
-    found, wanted = ran(seed, given, restarts=seed % 3 == 0, by_timestamp=seed % 4 == 0, **more), expected(given)
-    assert found.all == wanted, given.sql
-    assert found.limit is not None and max(found.entries) <= found.limit, given.sql
-    printed = Counter[tuple[Any, ...]]()
-    for until, rows in found.printed:
-        printed += rows
-        if until is not None and until < HIGH:
-            assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
+    results, early, kept = 0, 0, 0
+    for seed in range(20 * MORE):
+        given, choices = generated(Choices.seeded(seed)), Choices.seeded(seed + 10**7)
+        if not any(f"{name} AS" in given.sql for name in ("r", "s")):
+            continue
+        more = {"frontiers": random_frontiers(choices)} if choices.chance(40) else {}
+        found, wanted = ran(seed, given, restarts=seed % 3 == 0, by_timestamp=seed % 4 == 0, **more), expected(given)
+        assert found.all == wanted, given.sql
+        assert found.limit is not None and max(found.entries) <= found.limit, given.sql
+        printed = Counter[tuple[Any, ...]]()
+        for until, rows in found.printed:
+            printed += rows
+            if until is not None and until < HIGH:
+                assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
+        results += bool(found.all)
+        early += any(rows for _, rows in found.printed[:-1])
+        kept += max(found.entries) > 2
+    assert results > 5 and early > 2 and kept > 2
 
 
 @pytest.mark.parametrize("seed", range(5 * MORE))
@@ -177,19 +184,6 @@ def test_sizes_are_not_nested() -> None:
     sql = "SEQ VT (SELECT DISTINCT d FROM S EXCEPT SELECT d FROM S INTERSECT SELECT d FROM S)"
     checked = one(sql, max_valid=3, max_duration=5, max_per_timestamp=2)
     assert checked.circuit_bound.entries.text == "5*min(3, 5*c_S)"
-
-
-def test_the_sample_says_something() -> None:
-    """Rows of all operators come out, and prefixes have rows, too."""
-    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 120, 5) if _streams(seed)]
-    assert sum(bool(run.all) for run in results) > 6
-    assert sum(bool(rows) for run in results for _, rows in run.printed[:-1]) > 5
-    assert sum(max(run.entries) > 2 for run in results) > 4
-
-
-def _streams(seed: int) -> bool:
-    sql = generated(Choices.seeded(seed)).sql
-    return any(f"{name} AS" in sql for name in ("r", "s"))
 
 
 def one(sql: str, **more: Any) -> Any:
