@@ -130,7 +130,7 @@ def test_changes_are_those_of_batch_sql_without_the_late_rows(sql: str, entries:
     checked, printed = checked_circuit(sql, CATALOG), 0
     assert checked.circuit_bound is not None and checked.circuit_bound.entries.number == entries
     for seed in range(MORE):
-        rows = stream(seed)
+        rows = stream(seed, 30)
         found = run_circuit(checked, {"bid": rows}, ticks=None)
         good = [row for row in rows if row["kind"] == "bid"]
         assert found.printed == PrefixSql(CATALOG).changes(sql, {"bid": good})
@@ -244,7 +244,7 @@ def test_changes_of_two_streams_are_those_of_batch_sql(sql: str, entries: int) -
     plan = circuit_plan(checked)
     assert isinstance(plan, PlannedCircuit)
     for seed in range(MORE):
-        rows, random = two_streams(seed), Random(seed)
+        rows, random = two_streams(seed, 30), Random(seed)
         late = [hall(random.randrange(60), 60), online(random.randrange(60), 60)]
         sent = {"hall": [*rows["hall"], late[0]], "online": [*rows["online"], late[1]]}
         good = {
