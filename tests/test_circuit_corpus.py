@@ -10,6 +10,7 @@ import pytest
 
 import streambound
 from support.circuits import checked_circuit, expected, run_plan
+from support.profiles import MORE
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
 
@@ -29,7 +30,7 @@ def test_every_case_is_decided() -> None:
 GROWING = [case for case in CASES if case["verdict"] != "bounded"]
 
 
-@pytest.mark.parametrize("case", GROWING[::3], ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", GROWING[:: 1 if MORE > 1 else 6], ids=lambda case: case["name"])
 def test_what_is_not_bounded_prints_the_output_without_m(case: dict[str, Any]) -> None:
     compiled = streambound.compile(case["sql"], case["catalog"], unbounded=True).compiled
     assert "memory grows with its input" in compiled.text

@@ -42,7 +42,9 @@ def test_the_latest_rows_are_those_of_duckdb(name: str) -> None:
         assert in_the_end(run.printed) == in_duckdb(sql, rows)
         assert run.peak <= checked.circuit_bound.entries.value
         printed += len(run.printed)
-    assert printed
+        if printed and seed + 1 >= MORE:
+            return
+    raise AssertionError("nothing is printed")
 
 
 @pytest.mark.parametrize("join", [LATEST.format("S LEFT", "T.a = S.a AND T.ts <= S.ts") + " ON TRUE",
