@@ -33,23 +33,19 @@ CATALOG: dict[str, Any] = {
 }
 DATES = ", ".join(f"DATE '2024-01-0{day}'" for day in (1, 2, 3, 5, 8))
 CASES = [
-    ("projected", "SELECT S.a FROM S, T WHERE S.ts < T.ts AND S.a IN (0, 2, 4, 6, 9)", 5),
     ("not needed later", "SELECT 1 AS x FROM S, T WHERE S.ts < T.ts AND S.a IN (0, 2, 4, 6, 9)", 1),
     ("as alternatives, one of them twice",
-     "SELECT 1 AS x FROM S, T WHERE S.ts < T.ts AND (S.a = 0 OR S.a = 2 OR S.a = 4 OR S.a = 6 OR S.a = 2 OR S.a = 9)",
-     1),
-    ("a range", "SELECT S.a FROM S, T WHERE S.ts < T.ts AND S.a IN (3, 1, 2, 5, 4)", 5),
+     "SELECT S.a FROM S, T WHERE S.ts < T.ts AND (S.a = 0 OR S.a = 2 OR S.a = 4 OR S.a = 6 OR S.a = 2 OR S.a = 9)",
+     5),
     ("texts, joined", "SELECT T.a FROM S, T WHERE S.ts < T.ts AND S.c = T.c AND T.c IN ('', 'a', 'b', 'x', 'y')", 5),
     ("doubles", "SELECT S.d FROM S, T WHERE S.ts < T.ts AND S.d IN (0, 0.5, 1, 1.5, -2.25)", 5),
     ("dates", f"SELECT S.e FROM S, T WHERE S.ts < T.ts AND S.e IN ({DATES})", 5),
     ("two lists", "SELECT S.a FROM S, T WHERE S.ts < T.ts AND S.a IN (0, 2, 4, 6, 9) AND S.a IN (1, 2, 3, 5, 9)", 2),
     ("moved", "SELECT T.b FROM S, T WHERE S.ts < T.ts AND S.a = T.a + 1 AND T.a IN (0, 2, 4, 6, 9)", 5),
-    ("within a declared list", "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b IN (0, 2, 4, 8, 9)", 1),
     ("within a declared list, joined",
      "SELECT T.a FROM S, T WHERE S.ts < T.ts AND S.b = T.b AND S.b IN (0, 2, 4, 8, 9)", 4),
     ("beside an OR", "SELECT S.b FROM S, T WHERE S.ts < T.ts AND S.b = 1 AND (S.a IN (0, 2, 4, 6, 9) OR S.c = 'a')", 3),
     ("a relation's", "SELECT S.b FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a AND R.a IN (0, 1, 2, 4, 7)", 1),
-    ("not in", "SELECT 1 AS x FROM S, T WHERE S.ts < T.ts AND S.a NOT IN (0, 2, 4, 6, 9)", 1),
     ("neither in nor anything else",
      "SELECT 1 AS x FROM S, T WHERE S.ts < T.ts AND NOT (S.a IN (0, 2, 4, 6, 9) AND S.b = 1)", 3),
     ("distinct", "SELECT DISTINCT S.a FROM S, T WHERE S.ts < T.ts AND S.a IN (0, 2, 4, 6, 9)", 10),
@@ -126,8 +122,8 @@ def test_a_chain_of_unequal_bounded_attributes_is_not_split(word: str) -> None:
 
 
 TOO_MANY = {
-    "a chain of <>": _chain(40),
-    "alternatives that exclude each other": (" AND ".join(f"(S.a > {i} OR S.b < {-i})" for i in range(1200)), "S, T"),
+    "a chain of <>": _chain(20),
+    "alternatives that exclude each other": (" AND ".join(f"(S.a > {i} OR S.b < {-i})" for i in range(300)), "S, T"),
 }
 
 
