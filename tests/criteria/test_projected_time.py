@@ -24,9 +24,7 @@ from support.catalogs import PLAIN, with_relation
 from support.certificates import rejections
 from support.choices import Choices
 from support.encoding import encode_rows
-from support.floods import floods
-from support.kernel import sizes_of
-from support.operators import peak_entries, steps
+from support.operators import steps
 from support.oracle import Oracle
 from support.product import NotAnalysed, blamed, decided, parsed
 from support.profiles import MORE
@@ -91,7 +89,7 @@ def test_bounded(name: str) -> None:
     assert decision.verdict is Verdict.BOUNDED
     assert decision.bound is not None
     assert decision.bound.entries.text == formula
-    rows = (make(Choices.seeded(seed), CATALOG, 15) for seed, make in enumerate((small_rows, adversarial_rows)))
+    rows = (make(Choices.seeded(seed), CATALOG, 8) for seed, make in enumerate((small_rows, adversarial_rows)))
     made = (printed_as_sql_says(sql, decision, CATALOG, some) for some in rows)
     assert any(printed is not None and printed.results for printed in made)
 
@@ -168,20 +166,6 @@ def test_random_statements_print_what_sql_says() -> None:
     assert verdicts[Verdict.UNBOUNDED] > 5 * MORE
     assert verdicts[Verdict.UNKNOWN] < 5 * MORE
     assert results > 5 * MORE
-
-
-@pytest.mark.slow
-def test_adversarial_streams_stay_within_the_bound() -> None:
-    """And reach it where a window keeps times, so that the bound is not too large by far."""
-    for sql, _ in [*BOUNDED.values()][:: 1 if MORE > 1 else 3]:
-        plan = make_plan(decided(sql, CATALOG), catalog_from_mapping(CATALOG))
-        peak, limit = 0, 0
-        for flood in floods(plan, timestamps=40):
-            peak = max(peak, peak_entries(plan, flood.relations, flood.streams))
-            scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
-            limit = max(limit, eval(plan.bound.entries.text, scope, sizes_of(plan, flood.relations, flood.streams)))
-        assert peak <= limit, sql
-        assert peak * 2 >= limit, sql
 
 
 def test_a_column_is_a_time_or_a_distance() -> None:

@@ -99,7 +99,7 @@ def test_documented_queries_reach_half_of_their_bound(part: int) -> None:
 @pytest.mark.parametrize("name", MADE)
 def test_made_queries_reach_half_of_their_bound(name: str) -> None:
     catalog = with_relation(PLAIN)
-    assert tightness(decided(MADE[name], catalog), catalog_from_mapping(catalog), timestamps=100) >= 0.5
+    assert _tightness(decided(MADE[name], catalog), catalog_from_mapping(catalog)) >= 0.5
 
 
 @pytest.mark.parametrize("features", [Features(timestamps=0), Features(windows=70, finite=30, timestamps=0)], ids=str)

@@ -42,3 +42,12 @@ SELECT 1 AS one FROM S, T, R WHERE S.ts > T.ts AND T.a < S.a AND T.a = R.a AND S
 
 -- results of a set
 SELECT DISTINCT S.a, T.a AS ta FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND T.a IN (1, 4, 7)
+
+-- times of an older stream
+SELECT T.ts, T.a FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3
+
+-- times of windows both ways
+SELECT S.ts, T.ts AS t FROM S, T WHERE S.ts <= T.ts + 2 AND T.ts <= S.ts + 2
+
+-- a set of distances
+SELECT DISTINCT S.ts - T.ts AS d FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3
