@@ -136,7 +136,7 @@ SETS = [
 @pytest.mark.parametrize("sql", SETS)
 def test_beside_a_relation_only_the_latest_ends_of_a_value_are_kept(sql: str) -> None:
     """As many as there are rows of it."""
-    assert max(peaks(sql, 14, range(15 * MORE))) > 0
+    assert any(max(peaks(sql, 14, range(seed, seed + 4 * MORE))) > 0 for seed in range(0, 16 * MORE, 4 * MORE))
 
 
 def test_the_latest_ends_of_each_value_are_as_many_as_the_relation_has() -> None:

@@ -112,7 +112,7 @@ def test_nothing_that_matters_where_extrema_are_kept_is_missed() -> None:
 @pytest.mark.parametrize("distinct", [False, True])
 def test_the_issued_layouts_have_no_twins(distinct: bool) -> None:
     checked = extrema = 0
-    for seed in range(400, 400 + 100 * MORE):
+    for seed in range(400, 400 + (100 if distinct else 50) * MORE):
         case = _small(seed, distinct)
         if case is not None:
             query, _, found = case
@@ -120,7 +120,7 @@ def test_the_issued_layouts_have_no_twins(distinct: bool) -> None:
                 assert not stores_too_little(query, table.layout), (query.sql, table.layout)
                 checked += 1
                 extrema += bool(table.layout.extrema)
-    assert checked > 50
+    assert checked > 25
     assert (extrema > 12) == distinct
 
 
@@ -132,11 +132,11 @@ def test_the_twins_find_what_is_missing() -> None:
     assert stores_too_little(query, SynopsisTable(("T",), (), (), (), None))
 
 
-@pytest.mark.parametrize("features", [Features(), Features(windows=60, finite=40), Features(distinct=100)], ids=str)
-def test_random_certificates_lose_nothing(features: Features) -> None:
+def test_random_certificates_lose_nothing() -> None:
     """Relations, lists, unions and the rest: what is wrong in any case is rejected, and nearly all else."""
     counts: Counter[str] = Counter()
-    for seed in range(40 * MORE):
+    features = Features(windows=40, finite=20, distinct=50)
+    for seed in range(50 * MORE):
         statement = make_statement(Choices.seeded(seed), features)
         decision = decided(statement.sql, statement.catalog)
         found = _bounded(decision)
