@@ -8,7 +8,7 @@ value u in a column, which is a time or a bucket of it, was not over ``wait`` be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from itertools import product as product_of
 from math import ceil, floor
@@ -195,8 +195,9 @@ def _chosen(
     counts = dict[str, SourceCount]()
     distances = _distances(view) if len(chosen) > 1 else {}
     while rest := [name for name in chosen if name not in counts]:
+        others = {name for name in rest if not _is_fan(view, name, frozenset(chosen) - {name})}
         known = [_beside(view, name, numbers[name], [*counts], distances) for name in rest]
-        first = min((one for one in known if one is not None), key=_fewest_timestamps, default=None)
+        first = min((one for one in known if one is not None), key=lambda one: _order(one, others), default=None)
         if first is None:
             return None
         counts[first.source] = first
@@ -212,7 +213,7 @@ def _beside(
 ) -> SourceCount | None:
     """The most rows of a source, or the most that one row of each source before it leaves of them."""
     source = view.sources[name]
-    if source.by is not None and source.by <= _said(view, frozenset(before)):
+    if _is_fan(view, name, frozenset(before)):
         fan = Number(source.fan + source.missing)
         count = SourceCount(name, fan, fan=True) if count is None or smaller(fan, count.size) else count
     near = [(*distances[one, name], one) for one in before if (one, name) in distances]
@@ -223,8 +224,15 @@ def _beside(
     return SourceCount(name, total([size, Number(1)]) if source.missing else size, number, beside=other, near=place)
 
 
-def _fewest_timestamps(count: SourceCount) -> int:
-    return count.timestamps or 0
+def _is_fan(view: OperatorView, name: str, others: frozenset[str]) -> bool:
+    """Whether a row of each of other sources leaves some of a source's."""
+    by = view.sources[name].by
+    return by is not None and by <= _said(view, others)
+
+
+def _order(count: SourceCount, first: Container[str]) -> tuple[bool, int]:
+    """Sources of which others leave some rows come after these, those of the fewest timestamps before others."""
+    return count.source not in first, count.timestamps or 0
 
 
 def _distances(view: OperatorView) -> Mapping[tuple[str, str], tuple[int, int]]:

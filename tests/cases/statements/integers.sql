@@ -530,7 +530,7 @@ SELECT p.*, (SELECT COUNT(*) FROM T AS q WHERE q.b = p.b AND q.ts <= p.ts) AS n 
 -- bounded: 4
 
 SELECT p.b, (SELECT COUNT(DISTINCT q.b) FROM T AS q WHERE q.a = p.a AND q.ts BETWEEN p.ts - 2 AND p.ts + 1) AS n FROM S AS p
--- bounded: 20
+-- bounded: 18
 
 -- a threshold
 SELECT p.a, p.v FROM S AS p WHERE p.v > (SELECT AVG(q.v) FROM T AS q WHERE q.a = p.a AND q.ts BETWEEN p.ts - 2 AND p.ts + 1)

@@ -179,7 +179,7 @@ SELECT T.b FROM S LEFT JOIN T ON S.a = T.a WHERE S.a = 3
 
 -- distinct
 SELECT DISTINCT S.ts, T.b FROM S LEFT JOIN T ON S.b = T.b WHERE T.ts IN (1, 2, 9)
--- bounded: 78
+-- bounded: 42
 
 -- groups of a time
 SELECT S.ts, COUNT(*) AS n FROM S JOIN T ON S.b = T.b AND T.b BETWEEN 0 AND 3 WHERE T.ts <= 20 GROUP BY S.ts

@@ -261,13 +261,13 @@ SELECT ts AS z, a, COUNT(*) AS n, SUM(v) AS total, MIN(v) AS least, COUNT(DISTIN
 -- bounded: 0
 
 SELECT window.start AS z, S.a, T.b, COUNT(*) AS n, SUM(S.v * T.v) AS t FROM S, T WHERE S.b = T.b AND T.ts BETWEEN S.ts - INTERVAL '3' SECOND AND S.ts + INTERVAL '2' SECOND GROUP BY window(S.ts, '4 seconds'), S.a, T.b
--- bounded: 45999994
+-- bounded: 21999998
 
 SELECT window.start AS z, S.a, T.a AS y, COUNT(*) AS n FROM S, T WHERE S.b = T.b AND T.ts BETWEEN S.ts - INTERVAL '3' SECOND AND S.ts + INTERVAL '2' SECOND GROUP BY window(S.ts, '4 seconds', '2 seconds'), S.a, T.a
--- bounded: 431999890000008
+-- bounded: 240000017999992
 
 SELECT window.start AS z, S.a, T.b, COUNT(*) AS n FROM S, T WHERE T.ts < S.ts AND S.b = T.b GROUP BY window(S.ts, '4 seconds'), S.a, T.b
--- bounded: 23999997
+-- bounded: 8000001
 
 SELECT S.b, session_window.start AS z, session_window.end AS y, COUNT(*) AS n FROM S, T WHERE S.b = T.b AND T.ts BETWEEN S.ts - INTERVAL '3' SECOND AND S.ts + INTERVAL '2' SECOND GROUP BY S.b, session_window(S.ts, '1 second')
 -- bounded: 16000000
