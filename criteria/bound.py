@@ -427,9 +427,6 @@ def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:
     return _all(found)
 
 
-__all__ = ["MOST_TABLES", "QueryBound", "TableBound", "Tier", "bound", "table_size"]
-
-
 def least_bound(derivation: Derivation, repeats: bool = False) -> QueryBound | None:
     """M of a bounded query; None for more tables than can be counted. A set that ``repeats`` remembers no results.
 
@@ -439,3 +436,6 @@ def least_bound(derivation: Derivation, repeats: bool = False) -> QueryBound | N
     apart = bound(split, repeats)
     combined = bound(together, repeats) if len(together.branches) < len(split.branches) else None
     return combined if combined is not None and (apart is None or fewer(combined.entries, apart.entries)) else apart
+
+
+__all__ = ["MOST_TABLES", "QueryBound", "TableBound", "Tier", "bound", "least_bound", "table_size"]

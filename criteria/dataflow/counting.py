@@ -163,13 +163,14 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
     telling = _telling(view, wanted)
     names = [name for name, one in view.sources.items() if numbers[name] is not None or one.by is not None]
     names = [name for name in names if name in telling or _is_empty(numbers[name])]
+    distances = _distances(view)
     for number in range(min(len(names), _MOST_SOURCES) + 1):
         for chosen in combinations(names, number):
             spend(_STEPS)
             said = _said(view, frozenset(chosen))
             sizes = [size for place, size in values.items() if not any(way <= said for way in view.ways_to_say(place))]
             known = tuple(one for one in sizes if one is not None)
-            rows = _chosen(view, chosen, numbers) if len(known) == len(sizes) else None
+            rows = _chosen(view, chosen, numbers, distances) if len(known) == len(sizes) else None
             if rows is not None:
                 size = product([Number(1), *(one.size for one in rows), *(Number(one.size) for one in known)])
                 why = Combinations(view, tuple(rows), known)
@@ -189,13 +190,15 @@ def _is_empty(rows: SourceCount | None) -> bool:
 
 
 def _chosen(
-    view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, SourceCount | None]
+    view: OperatorView,
+    chosen: tuple[str, ...],
+    numbers: Mapping[str, SourceCount | None],
+    distances: Mapping[tuple[str, str], tuple[int, int]],
 ) -> list[SourceCount] | None:
     """How many rows of each chosen source there are, beside those before it; None where some have no number."""
     counts = dict[str, SourceCount]()
-    distances = _distances(view) if len(chosen) > 1 else {}
+    others = {name for name in chosen if not _is_fan(view, name, frozenset(chosen) - {name})}
     while rest := [name for name in chosen if name not in counts]:
-        others = {name for name in rest if not _is_fan(view, name, frozenset(chosen) - {name})}
         known = [_beside(view, name, numbers[name], [*counts], distances) for name in rest]
         first = min((one for one in known if one is not None), key=lambda one: _order(one, others), default=None)
         if first is None:
@@ -231,7 +234,7 @@ def _is_fan(view: OperatorView, name: str, others: frozenset[str]) -> bool:
 
 
 def _order(count: SourceCount, first: Container[str]) -> tuple[bool, int]:
-    """Sources of which others leave some rows come after these, those of the fewest timestamps before others."""
+    """These sources come first, and of several the one with the fewest timestamps."""
     return count.source not in first, count.timestamps or 0
 
 
@@ -386,7 +389,8 @@ def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)
             many = tuple(name for name, one in view.sources.items() if one.by is None or one.fan > 1)
-            rows = _chosen(view, many, {name: _rows(view, name, view.sources[name], closing) for name in many})
+            numbers = {name: _rows(view, name, view.sources[name], closing) for name in many}
+            rows = _chosen(view, many, numbers, _distances(view))
             if rows is not None:
                 size = product([Number(1), *(one.size for one in rows)])
                 return StateCount(size, Retention.TIME, closing, why=Combinations(view, tuple(rows)))
